@@ -1,0 +1,58 @@
+# Everything is done with these; `make run` and `make test` set up what they need.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
+
+# Several BLAS threads fight over two cores: see docs/performance.md.
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: run test check format lint types contracts bench clean lock
+
+run: $(VENV)/.run  ## Start the service with a small sample store, and show an assembled prompt
+	@exec $(BIN)/ricordo serve --sample examples/sample
+
+test: $(VENV)/.dev  ## Set up and run the tests
+	$(BIN)/pytest
+
+check: $(VENV)/.dev format lint types contracts test  ## Everything that must hold before a commit
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format --check
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+contracts: $(VENV)/.dev
+	$(BIN)/lint-imports --no-logo
+
+bench: $(VENV)/.dev  ## Measure latency and throughput over HTTP
+	$(BIN)/python -m loadtests.bench $(BENCH)
+
+clean:  ## Remove the environment (not the data)
+	rm -rf $(VENV)
+
+$(BIN)/uv: requirements/setup.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Ricordo needs Python 3.11 or later"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/setup.txt
+	@touch $@
+
+$(VENV)/.run: $(BIN)/uv requirements/run.txt pyproject.toml
+	$(UV) --require-hashes -r requirements/run.txt
+	$(UV) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	$(UV) --require-hashes -r requirements/dev.txt
+	@touch $@
+
+lock: $(BIN)/uv  ## Compile the requirements files anew
+	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements/run.txt
+	$(BIN)/uv pip compile $(LOCK) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
+	echo uv==0.13.9 | $(BIN)/uv pip compile $(LOCK) - -o requirements/setup.txt
+
+LOCK := --quiet --generate-hashes --no-header --python-version 3.11 --universal --no-emit-index-url

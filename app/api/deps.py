@@ -1,0 +1,75 @@
+"""What routes are given: the runtime, the caller, the moment, the headers of a write."""
+
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Annotated
+
+from fastapi import Depends, Header, Request
+
+from app.domain.callers import Caller
+from app.domain.errors import FieldProblem, InvalidInputError, UnauthenticatedError
+from app.entries.ports import IdempotencyKey
+from app.runtime import Runtime
+
+_IDEMPOTENCY_KEY_CHARS = 200
+
+
+def get_runtime(request: Request) -> Runtime:
+    """The runtime that the application was started with."""
+    runtime: Runtime = request.app.state.runtime
+    return runtime
+
+
+RuntimeDep = Annotated[Runtime, Depends(get_runtime)]
+
+
+async def get_caller(request: Request, runtime: RuntimeDep) -> Caller:
+    """Who calls, by the bearer key."""
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    if scheme.casefold() != "bearer" or not key.strip():
+        raise UnauthenticatedError("send the header Authorization: Bearer <key>")
+    return await runtime.keys.authenticate(key.strip())
+
+
+CallerDep = Annotated[Caller, Depends(get_caller)]
+
+
+def get_now() -> datetime:
+    """The present moment."""
+    return datetime.now(UTC)
+
+
+Now = Annotated[datetime, Depends(get_now)]
+
+
+async def get_idempotency(
+    request: Request,
+    idempotency_key: Annotated[
+        str | None, Header(description="Repeating a write with the same key does it once (24 h).")
+    ] = None,
+) -> IdempotencyKey | None:
+    """The caller's key for this write, with a fingerprint of method, path and body."""
+    if idempotency_key is None:
+        return None
+    if not 1 <= len(idempotency_key) <= _IDEMPOTENCY_KEY_CHARS:
+        raise InvalidInputError(FieldProblem("Idempotency-Key", f"must have 1 to {_IDEMPOTENCY_KEY_CHARS} characters"))
+    asked = b"\n".join((request.method.encode(), request.url.path.encode(), await request.body()))
+    return IdempotencyKey(idempotency_key, blake2b(asked, digest_size=16).digest())
+
+
+Idempotency = Annotated[IdempotencyKey | None, Depends(get_idempotency)]
+
+
+def get_if_match(
+    if_match: Annotated[str | None, Header(description='The version that is to be changed, such as "3".')] = None,
+) -> int | None:
+    """The version that the caller has seen; None for any."""
+    if if_match is None or if_match.strip() == "*":
+        return None
+    digits = if_match.strip().strip('"')
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 10):  # noqa: PLR2004 - within int4
+        raise InvalidInputError(FieldProblem("If-Match", 'must be an ETag such as "3"'))
+    return int(digits)
+
+
+IfMatch = Annotated[int | None, Depends(get_if_match)]

@@ -1,0 +1,1 @@
+"""Routes of version 1, one module per resource."""

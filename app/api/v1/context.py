@@ -1,0 +1,125 @@
+"""POST /context/assemble: the main call."""
+
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request, Response
+
+from app.api.deps import CallerDep, Now, RuntimeDep
+from app.assembly.records import AssemblyRequest, Dropped, Selected
+from app.assembly.service import Assembled
+from app.domain.callers import Caller
+from app.domain.ids import IdKind
+from app.schemas.assemble import AssembleBody, AssembleReply
+
+router = APIRouter(prefix="/context", tags=["context"])
+
+
+@router.post(
+    "/assemble",
+    summary="Assemble the system prompt for one turn",
+    response_model=AssembleReply,
+    response_model_exclude_unset=True,
+)
+async def assemble_context(
+    body: AssembleBody, request: Request, runtime: RuntimeDep, caller: CallerDep, now: Now
+) -> Response:
+    """Search the space, decide what matters for this message, and render the prompt.
+
+    `Accept: text/plain` answers with the prompt alone.
+    """
+    asked = assembly_request(body, caller, now)
+    assembled = await runtime.assembly.assemble(asked)
+    assembly_id = runtime.entries.new_id(IdKind.ASSEMBLY, asked.space.space_id)
+    if request.headers.get("accept", "").startswith("text/plain"):
+        return Response(assembled.assembly.prompt, media_type="text/plain; charset=utf-8")
+    reply = {"id": str(assembly_id), **assembly_json(assembled, asked, trace=body.trace)}
+    return Response(orjson.dumps(reply), media_type="application/json")
+
+
+def assembly_request(body: AssembleBody, caller: Caller, now: datetime) -> AssemblyRequest:
+    """The request as the domain has it; every space is one that the caller may read."""
+    return AssemblyRequest(
+        space=caller.space(body.space),
+        query=body.query,
+        as_of=body.as_of or body.known_at or now,
+        also_read=tuple(caller.space(name) for name in dict.fromkeys(body.also_read) if name != body.space),
+        persona=caller.space(body.persona or body.space),
+        scopes=body.scopes,
+        history=tuple(message.to_domain() for message in body.history),
+        looks_back=body.as_of is not None or body.known_at is not None,
+        known_at=body.known_at,
+        format=body.format,
+        timeout_ms=body.timeout_ms,
+        record=body.record,
+        overrides=body.overrides.to_domain(),
+    )
+
+
+def assembly_json(assembled: Assembled, request: AssemblyRequest, *, trace: bool) -> dict[str, Any]:
+    """The reply without its id."""
+    assembly = assembled.assembly
+    selection = assembly.selection
+    prefix = assembly.stable_prefix.encode()
+    replaced = [{"kept": str(s.kept), "superseded": str(s.superseded), "why": s.why} for s in selection.supersessions]
+    unresolved = [{"unresolved": [str(i) for i in u.ids], "question": u.question} for u in selection.unresolved]
+    reply = {
+        "prompt": assembly.prompt,
+        "tokens": dict(assembly.tokens),
+        "conflicts": [*replaced, *unresolved],
+        "degraded": list(assembled.degraded),
+        "dropped_counts": selection.dropped_counts,
+        "overridden": list(request.overrides.names),
+        "stable_prefix": {"bytes": len(prefix), "sha256": sha256(prefix).hexdigest()},
+        "took_ms": assembled.timings_ms["total"],
+    }
+    if not trace:
+        return reply
+    soul = [{"id": str(b.id), "tier": "soul", "reason": "budget"} for b in selection.dropped_soul]
+    return reply | {
+        "entries": [_kept_json(e) for e in selection.entries],
+        "dropped": [*soul, *(_dropped_json(d) for d in selection.dropped)],
+        "timings_ms": dict(assembled.timings_ms),
+        "plan": plan_json(assembled),
+    }
+
+
+def _kept_json(selected: Selected) -> dict[str, Any]:
+    candidate, signals = selected.scored.candidate, selected.scored.signals
+    return {
+        "id": str(candidate.id),
+        "tier": candidate.tier.value,
+        "section": selected.section.value,
+        "space": candidate.space,
+        "text": candidate.text,
+        "score": round(selected.scored.score, 6),
+        "signals": {
+            "relevance": round(signals.relevance, 6),
+            "importance": signals.importance,
+            "recency": round(signals.recency, 6),
+            "frequency": round(signals.frequency, 6),
+            "confidence": signals.confidence,
+        },
+        "tokens": selected.tokens,
+    }
+
+
+def _dropped_json(dropped: Dropped) -> dict[str, Any]:
+    candidate = dropped.candidate
+    return {"id": str(candidate.id), "tier": candidate.tier.value, "reason": dropped.reason.value}
+
+
+def plan_json(assembled: Assembled) -> dict[str, Any]:
+    """What was looked up."""
+    plan = assembled.plan
+    return {
+        "spaces": [space.name for space in plan.spaces],
+        "persona": plan.persona.name,
+        "scopes": list(plan.scopes),
+        "terms": len(plan.terms),
+        "candidate_limit": plan.candidate_limit,
+        "looks_back": plan.looks_back,
+        "asks_outright": plan.asks_outright,
+    }

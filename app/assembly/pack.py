@@ -1,0 +1,193 @@
+"""Packing: by rank into the budgets, counting exactly what will be rendered."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.assembly.records import (
+    PREFERENCE_SHARE,
+    SECTION_OF_TIER,
+    AssemblyRequest,
+    Dropped,
+    DropReason,
+    Remark,
+    Scored,
+    Section,
+    Selected,
+)
+from app.assembly.render import (
+    MARKUP,
+    Group,
+    Markup,
+    render_block,
+    render_entry,
+    render_remark,
+    wrapper_of_group,
+    wrapper_of_section,
+)
+from app.domain.entries import Tier
+from app.domain.soul import SoulBlock
+
+TokenCounter = Callable[[str], int]
+
+REMARK_TOKENS = 300
+"""Budget of conflicts and notices, apart from the memories."""
+
+LORE_SHARE = 0.25
+ALSO_READ_SHARE = 0.4
+"""Shares of the memory budget that lore and other people's spaces may take while the main space has
+entries that would fit; what the main space leaves is theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What fits, in the order of rank, and what does not. `tokens` holds `soul` and every tier."""
+
+    soul: tuple[SoulBlock, ...]
+    dropped_soul: tuple[SoulBlock, ...]
+    entries: tuple[Selected, ...]
+    dropped: tuple[Dropped, ...]
+    tokens: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class _Purse:
+    """Tokens left of one budget, and of the budgets it is part of."""
+
+    left: float
+    parent: "_Purse | None" = None
+    spent: int = 0
+
+    def pay(self, tokens: int) -> bool:
+        """Take the tokens if all budgets allow it."""
+        purses = list(self._chain())
+        if any(tokens > purse.left for purse in purses):
+            return False
+        for purse in purses:
+            purse.left -= tokens
+            purse.spent += tokens
+        return True
+
+    def _chain(self) -> Iterable["_Purse"]:
+        purse: _Purse | None = self
+        while purse is not None:
+            yield purse
+            purse = purse.parent
+
+
+@dataclass(slots=True)
+class _Packer:
+    """Fills sections. Wrappers are paid for with the first element that needs them."""
+
+    markup: Markup
+    count: TokenCounter
+    open: set[str] = field(default_factory=set)
+    entries: list[Selected] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+
+    def offer(self, scored: Scored, section: Section, purse: _Purse, group: Group | None = None) -> bool:
+        """Put one entry in if it fits."""
+        tokens = self.count(render_entry(scored.candidate, section, self.markup))
+        fits = self._pay(tokens, section, purse, group)
+        if fits:
+            self.entries.append(Selected(scored, section, tokens))
+        return fits
+
+    def offer_text(self, element: str, section: Section, purse: _Purse) -> bool:
+        """Put one element that is no entry in if it fits."""
+        return self._pay(self.count(element), section, purse, None)
+
+    def drop(self, scored: Iterable[Scored]) -> None:
+        """Leave entries out for lack of room."""
+        self.dropped.extend(Dropped(s.candidate, DropReason.BUDGET) for s in scored)
+
+    def _pay(self, tokens: int, section: Section, purse: _Purse, group: Group | None) -> bool:
+        opening = {section.value: wrapper_of_section(section, self.markup)}
+        if group is not None:
+            opening[f"{group.name} {group.space}"] = wrapper_of_group(group, self.markup)
+        wrappers = sum(self.count(text) for name, text in opening.items() if name not in self.open)
+        if not purse.pay(tokens + wrappers):
+            return False
+        self.open.update(opening)
+        return True
+
+
+def pack(
+    scored: Sequence[Scored],
+    soul: Sequence[SoulBlock],
+    request: AssemblyRequest,
+    count: TokenCounter,
+) -> Packed:
+    """Fill the prompt's parts in their order; an entry that does not fit makes room for a smaller one.
+
+    Args:
+        scored: Best first within each tier; preferences of the preference arm in their stable order.
+        soul: In the order in which they are rendered.
+
+    Returns:
+        Kept and dropped together are the input. Rendered, no part exceeds its budget.
+    """
+    budgets = request.overrides.budget_tokens
+    total = _Purse(float("inf") if budgets.total is None else budgets.total)
+    purses = {tier: _Purse(budgets.of(tier), total) for tier in Tier}
+    soul_purse = _Purse(budgets.soul, total)
+    packer = _Packer(MARKUP[request.format], count)
+
+    blocks = [(b, packer.offer_text(render_block(b, packer.markup), Section.IDENTITY, soul_purse)) for b in soul]
+    memories = purses[Tier.MEMORIES]
+    preferences = _Purse(int(budgets.memories * PREFERENCE_SHARE), memories)
+    passed_over = [
+        s for s in scored if s.candidate.is_preference and not packer.offer(s, Section.PREFERENCES, preferences)
+    ]
+    facts = [s for s in scored if s.candidate.tier is Tier.MEMORIES and not s.candidate.is_preference]
+    _pack_facts(packer, facts, request, memories)
+    packer.drop(passed_over)
+    for tier in (Tier.EPISODES, Tier.PROCEDURES):
+        packer.drop(
+            [s for s in scored if s.candidate.tier is tier and not packer.offer(s, SECTION_OF_TIER[tier], purses[tier])]
+        )
+    return Packed(
+        soul=tuple(block for block, fits in blocks if fits),
+        dropped_soul=tuple(block for block, fits in blocks if not fits),
+        entries=tuple(packer.entries),
+        dropped=tuple(packer.dropped),
+        tokens={"soul": soul_purse.spent, **{tier.value: purse.spent for tier, purse in purses.items()}},
+    )
+
+
+def pack_remarks(
+    remarks: Sequence[Remark], texts: Sequence[str], packed: Packed, request: AssemblyRequest, count: TokenCounter
+) -> tuple[Remark, ...]:
+    """The remarks that fit in their own budget and in what is left of the total, most important first."""
+    total = request.overrides.budget_tokens.total
+    left = float("inf") if total is None else total - sum(packed.tokens.values())
+    purse = _Purse(min(REMARK_TOKENS, left))
+    packer = _Packer(MARKUP[request.format], count, open={e.section.value for e in packed.entries})
+    return tuple(
+        remark
+        for remark, text in zip(remarks, texts, strict=True)
+        if packer.offer_text(render_remark(text, packer.markup), Section.RELEVANT_FACTS, purse)
+    )
+
+
+def group_of(scored: Scored, request: AssemblyRequest) -> Group:
+    """The group of the facts that an entry belongs to."""
+    candidate = scored.candidate
+    if candidate.is_lore:
+        return Group("lore", "", ())
+    return Group("recall" if request.query.strip() else "profile", candidate.space, ())
+
+
+def _pack_facts(packer: _Packer, facts: Sequence[Scored], request: AssemblyRequest, memories: _Purse) -> None:
+    """Share the memory budget: first within the shares, then whatever is left, by rank."""
+    budget = request.overrides.budget_tokens.memories
+    lore = _Purse(int(budget * LORE_SHARE), memories)
+    others = _Purse(int(budget * ALSO_READ_SHARE), memories)
+
+    def share(scored: Scored) -> _Purse:
+        if scored.candidate.is_lore:
+            return lore
+        return memories if scored.candidate.space == request.space.name else others
+
+    section = Section.RELEVANT_FACTS
+    waiting = [s for s in facts if not packer.offer(s, section, share(s), group_of(s, request))]
+    packer.drop([s for s in waiting if not packer.offer(s, section, memories, group_of(s, request))])

@@ -1,0 +1,62 @@
+"""Planning: what a request asks of the store, and what it asks outright."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.assembly.records import AssemblyRequest
+from app.domain.ids import PublicId
+from app.domain.spaces import SpaceKey, visible_scopes
+from app.text.terms import QueryTerm, query_terms
+
+_ASKS_OUTRIGHT = re.compile(
+    r"\b(?:do|did|can|don't|dont) you (?:still )?(?:remember|recall)\b"
+    r"|\bwhat (?:do|did) you (?:know|remember) (?:about|of)\b"
+    r"|\bwhat have i told you\b"
+    r"|\b(?:ti ricordi|ricordi|cosa sai (?:di me|su di me)|che cosa sai di me|cosa ti ho detto)\b"
+    r"|\b(?:pamatuješ si|pamatujes si|vzpomínáš si|co o mně víš|co víš o mně)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """What is looked up.
+
+    Attributes:
+        spaces: The spaces to search, the main one first.
+        scopes: Every scope that is visible, shallow first.
+        terms: The query's words for the keyword arm; empty for an empty query.
+        pinned: Entries to fetch whatever search brings up.
+        asks_outright: Whether the query asks what is remembered.
+    """
+
+    spaces: tuple[SpaceKey, ...]
+    persona: SpaceKey
+    query: str
+    terms: tuple[QueryTerm, ...]
+    scopes: tuple[str, ...]
+    as_of: datetime
+    looks_back: bool
+    known_at: datetime | None
+    candidate_limit: int
+    pinned: tuple[PublicId, ...]
+    asks_outright: bool
+
+
+def plan(request: AssemblyRequest) -> QueryPlan:
+    """Decide what to look up for a request."""
+    query = request.query.strip()
+    return QueryPlan(
+        spaces=request.spaces,
+        persona=request.persona,
+        query=query,
+        terms=query_terms(query) if query else (),
+        scopes=visible_scopes(request.scopes),
+        as_of=request.as_of,
+        looks_back=request.looks_back,
+        known_at=request.known_at,
+        candidate_limit=request.overrides.candidate_limit,
+        pinned=tuple(sorted(request.overrides.must_include)),
+        asks_outright=_ASKS_OUTRIGHT.search(query) is not None,
+    )

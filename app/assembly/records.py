@@ -1,0 +1,312 @@
+"""The records that travel between the stages of an assembly."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from app.contradictions.detect import SimilarityBand
+from app.contradictions.resolve import Supersession, Unresolved
+from app.domain.entries import PREFERENCE_CATEGORIES, Category, Claim, Tier
+from app.domain.ids import PublicId
+from app.domain.soul import SoulBlock
+from app.domain.spaces import SpaceKey
+from app.scoring.relevance import Calibration
+from app.scoring.signals import Signals
+from app.scoring.weights import WEIGHTS, ScoringWeights
+
+PREFERENCE_IMPORTANCE = 0.7
+"""From this importance on, a preference is in every prompt."""
+
+PREFERENCE_SHARE = 0.25
+"""Preferences take at most this share of the memory budget."""
+
+CANDIDATE_LIMIT = 100
+"""Candidates that search brings up per tier, unless the request says otherwise."""
+
+
+class Section(StrEnum):
+    """A part of the prompt, in the order in which they stand there."""
+
+    IDENTITY = "identity"
+    PREFERENCES = "preferences"
+    RELEVANT_FACTS = "relevant_facts"
+    RECENT_CONTEXT = "recent_context"
+    WORKFLOWS = "workflows"
+
+
+SECTION_OF_TIER: Mapping[Tier, Section] = {
+    Tier.MEMORIES: Section.RELEVANT_FACTS,
+    Tier.EPISODES: Section.RECENT_CONTEXT,
+    Tier.PROCEDURES: Section.WORKFLOWS,
+}
+
+
+class Format(StrEnum):
+    """How the prompt is written."""
+
+    XML = "xml"
+    MARKDOWN = "markdown"
+    PLAIN = "plain"
+
+
+class DropReason(StrEnum):
+    """Why a candidate is not in the prompt."""
+
+    BUDGET = "budget"
+    MIN_RELEVANCE = "min_relevance"
+    MIN_SCORE = "min_score"
+    SUPERSEDED = "superseded"
+    DUPLICATE = "duplicate"
+    COVERED_BY_HISTORY = "covered_by_history"
+    CONTRADICTED_BY_HISTORY = "contradicted_by_history"
+    OVERRIDDEN_BY_RECORD = "overridden_by_record"
+    OUT_OF_SCOPE = "out_of_scope"
+    EXPIRED = "expired"
+    EXCLUDED = "excluded"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetTokens:
+    """Tokens that each part of the prompt may take, tags included; 0 means none.
+
+    `total` caps all parts together, filled in the order of the prompt; None means no such cap.
+    """
+
+    memories: int = 2000
+    episodes: int = 1000
+    procedures: int = 500
+    soul: int = 500
+    total: int | None = None
+
+    def of(self, tier: Tier) -> int:
+        """The budget of a tier."""
+        return {Tier.MEMORIES: self.memories, Tier.EPISODES: self.episodes, Tier.PROCEDURES: self.procedures}[tier]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something said in the conversation a moment ago."""
+
+    text: str
+    author: str | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overrides:
+    """What a request changes of the defaults. None keeps the default."""
+
+    budget_tokens: BudgetTokens = field(default_factory=BudgetTokens)
+    min_relevance: float | None = None
+    min_score: float = 0.0
+    candidate_limit: int = CANDIDATE_LIMIT
+    tag_boosts: Mapping[str, float] = field(default_factory=dict)
+    weights: ScoringWeights = WEIGHTS
+    must_include: frozenset[PublicId] = frozenset()
+    exclude: frozenset[PublicId] = frozenset()
+    names: tuple[str, ...] = ()
+    """Names of the fields that the request overrode, sorted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssemblyRequest:
+    """One prompt that is asked for.
+
+    Attributes:
+        space: Whose memory it is.
+        query: The message to answer; empty asks for the profile.
+        also_read: Further spaces, in the order in which they are rendered.
+        persona: The space whose soul blocks are used.
+        scopes: Where the conversation is; what holds elsewhere is not visible.
+        history: Recent messages, oldest first.
+        as_of: The moment the question is asked for.
+        looks_back: Whether the caller named as_of or known_at.
+        known_at: Only what was recorded by then; None for everything.
+        session: Counts one use of an entry per session.
+    """
+
+    space: SpaceKey
+    query: str
+    as_of: datetime
+    also_read: tuple[SpaceKey, ...] = ()
+    persona: SpaceKey
+    scopes: tuple[str, ...] = ()
+    history: tuple[Message, ...] = ()
+    looks_back: bool = False
+    known_at: datetime | None = None
+    format: Format = Format.XML
+    timeout_ms: int = 1000
+    record: bool = True
+    overrides: Overrides = field(default_factory=Overrides)
+
+    @property
+    def spaces(self) -> tuple[SpaceKey, ...]:
+        """The spaces that are read, the main one first."""
+        return (self.space, *self.also_read)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """An entry that search brought up, with what each arm saw.
+
+    Attributes:
+        cosine_similarity: Centred, in [-1, 1]; None if the dense arm did not see it.
+        bm25_score: >= 0; None if no word matched.
+        coverage: Share of the query's information that matched, in [0, 1]; None likewise.
+        vector: Raw unit vector as float16 bytes, for memories; None elsewhere.
+        is_preference: Brought up by the preference arm, whatever the query.
+        superseded: Entries that this one has replaced.
+        outdated_by: The entry that a pending proposal holds to be newer.
+    """
+
+    id: PublicId
+    version: int
+    sequence: int
+    space: str
+    tier: Tier
+    text: str
+    scope: str
+    recorded_at: datetime
+    last_confirmed_at: datetime
+    category: Category | None = None
+    tags: tuple[str, ...] = ()
+    claim: Claim | None = None
+    importance: float | None = None
+    confidence: float | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    occurred_at: datetime | None = None
+    trigger: str | None = None
+    uses: int = 0
+    unresolved: bool = False
+    cosine_similarity: float | None = None
+    bm25_score: float | None = None
+    coverage: float | None = None
+    vector: bytes | None = None
+    is_preference: bool = False
+    superseded: tuple[PublicId, ...] = ()
+    outdated_by: PublicId | None = None
+
+    @property
+    def is_lore(self) -> bool:
+        """Whether it is canon, kept in a space of kind lore."""
+        return self.space.startswith("lore:")
+
+    @property
+    def may_be_preference(self) -> bool:
+        """Whether it belongs to the preferences, whatever the query."""
+        return (
+            self.category in PREFERENCE_CATEGORIES
+            and self.importance is not None
+            and self.importance >= PREFERENCE_IMPORTANCE
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What the store brought up in one round trip.
+
+    `degraded` names what is missing: `dense`, `lexical` or `store`.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    soul: tuple[SoulBlock, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblyRules:
+    """What is fixed for a running service: the embedder's calibration and band, and the floor."""
+
+    calibration: Calibration
+    band: SimilarityBand
+    min_relevance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A candidate that is not in the prompt, and why."""
+
+    candidate: Candidate
+    reason: DropReason
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with its signals and score."""
+
+    candidate: Candidate
+    signals: Signals
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A scored candidate that is in the prompt.
+
+    `tokens` is what its element takes, tags included.
+    """
+
+    scored: Scored
+    section: Section
+    tokens: int
+
+
+class RemarkKind(StrEnum):
+    """What the prompt says about the memory itself."""
+
+    CONFLICT = "conflict"
+    REPLACED_PREFERENCE = "replaced_preference"
+    NOTHING_KNOWN = "nothing_known"
+    SOURCE_UNAVAILABLE = "source_unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One sentence about the memory itself; the entries it is about are in the prompt."""
+
+    kind: RemarkKind
+    ids: tuple[PublicId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What goes into the prompt, and what does not.
+
+    Attributes:
+        entries: In the order of the prompt.
+        tokens: Tokens of `soul` and of every tier, wrappers included.
+    """
+
+    soul: tuple[SoulBlock, ...]
+    dropped_soul: tuple[SoulBlock, ...]
+    entries: tuple[Selected, ...]
+    dropped: tuple[Dropped, ...]
+    supersessions: tuple[Supersession, ...]
+    unresolved: tuple[Unresolved, ...]
+    remarks: tuple[Remark, ...]
+    tokens: Mapping[str, int]
+
+    @property
+    def dropped_counts(self) -> dict[str, int]:
+        """How many candidates were dropped, by reason; soul blocks that did not fit count as budget."""
+        reasons = [dropped.reason.value for dropped in self.dropped]
+        reasons += [DropReason.BUDGET.value] * len(self.dropped_soul)
+        return dict(sorted(Counter(reasons).items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """A finished prompt.
+
+    Attributes:
+        tokens: Tokens of `total`, `soul` and the tiers; the total includes conflicts and notices.
+        stable_prefix: The part of the prompt that depends on neither query nor history.
+    """
+
+    prompt: str
+    selection: Selection
+    tokens: Mapping[str, int]
+    stable_prefix: str

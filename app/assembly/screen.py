@@ -1,0 +1,197 @@
+"""Screening: what must not be in the prompt, whatever its score.
+
+Each function takes candidates and returns those that stay, with what it dropped: nothing is lost.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.assembly.records import AssemblyRequest, Candidate, Dropped, DropReason, Message
+from app.contradictions.detect import SimilarityBand, Statement, contradicted_by, find_contradictions
+from app.contradictions.resolve import Supersession, Unresolved, resolve
+from app.domain.entries import Tier
+from app.domain.ids import PublicId
+from app.domain.spaces import visible_scopes
+from app.text.content import content_terms, negations
+from app.text.normalise import normalise_text
+
+_AGENT_AUTHORS = frozenset({"assistant", "agent", "system", "tool", "ai", "bot"})
+
+_COVERED_WORDS = 2
+"""Entries with fewer words than this are never taken for covered by a longer text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """The candidates that may be scored, those that may not, and the conflicts between them."""
+
+    kept: tuple[Candidate, ...]
+    dropped: tuple[Dropped, ...]
+    supersessions: tuple[Supersession, ...] = ()
+    unresolved: tuple[Unresolved, ...] = ()
+
+
+def screen(candidates: Sequence[Candidate], request: AssemblyRequest, band: SimilarityBand) -> Screened:
+    """Take out what the request does not admit, then the losers of contradictions in the whole pool."""
+    visible = frozenset(visible_scopes(request.scopes))
+    admitted, refused = _partition(candidates, lambda c: _refusal(c, request, visible))
+    settled = _settle(admitted, band)
+    return replace(settled, dropped=(*refused, *settled.dropped))
+
+
+def unrepeated(candidates: Sequence[Candidate], history: Sequence[Message]) -> Screened:
+    """Take out what recent messages contradict or say already, and what another entry says as well.
+
+    Preferences depend on neither query nor history: they are compared among themselves.
+    """
+    standing = [c for c in candidates if not c.is_preference]
+    unsaid, said = _partition(standing, lambda c: _said_in_history(c, history))
+    distinct, repeated = _distinct(unsaid)
+    preferences, repeated_preferences = _distinct([c for c in candidates if c.is_preference])
+    return Screened((*preferences, *distinct), (*said, *repeated, *repeated_preferences))
+
+
+def _partition(
+    candidates: Iterable[Candidate], refusal: Callable[[Candidate], DropReason | None]
+) -> tuple[list[Candidate], list[Dropped]]:
+    kept: list[Candidate] = []
+    dropped: list[Dropped] = []
+    for candidate in candidates:
+        reason = refusal(candidate)
+        if reason is None:
+            kept.append(candidate)
+        else:
+            dropped.append(Dropped(candidate, reason))
+    return kept, dropped
+
+
+def _refusal(candidate: Candidate, request: AssemblyRequest, visible: frozenset[str]) -> DropReason | None:
+    if candidate.id in request.overrides.exclude:
+        return DropReason.EXCLUDED
+    if candidate.scope not in visible:
+        return DropReason.OUT_OF_SCOPE
+    if not _holds(candidate, request):
+        return DropReason.EXPIRED
+    if candidate.outdated_by is not None:
+        return DropReason.SUPERSEDED
+    return None
+
+
+def _holds(candidate: Candidate, request: AssemblyRequest) -> bool:
+    started = candidate.occurred_at or candidate.valid_from
+    if started is None and request.looks_back:
+        started = candidate.recorded_at
+    return (started is None or started <= request.as_of) and (
+        candidate.valid_to is None or request.as_of < candidate.valid_to
+    )
+
+
+def _settle(candidates: Sequence[Candidate], band: SimilarityBand) -> Screened:
+    """Find contradictions in the whole pool and take the losers out.
+
+    A preference loses only to another preference: it is decided among preferences first, and stays for
+    this turn when something newer that the query brought up contradicts it (the prompt then says so).
+    """
+    preferences = [c for c in candidates if c.is_preference]
+    among_preferences = _resolve(preferences, band)
+    lost = set(among_preferences.losers)
+    memories = [c for c in candidates if c.tier is Tier.MEMORIES and c.id not in lost]
+    among_all = _resolve(memories, band)
+    lost |= among_all.losers - {c.id for c in preferences}
+    return Screened(
+        kept=tuple(c for c in candidates if c.id not in lost),
+        dropped=tuple(Dropped(c, DropReason.SUPERSEDED) for c in candidates if c.id in lost),
+        supersessions=(*among_preferences.supersessions, *among_all.supersessions),
+        unresolved=among_all.unresolved,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    supersessions: tuple[Supersession, ...]
+    unresolved: tuple[Unresolved, ...]
+
+    @property
+    def losers(self) -> frozenset[PublicId]:
+        return frozenset(s.superseded for s in self.supersessions)
+
+
+def _resolve(candidates: Sequence[Candidate], band: SimilarityBand) -> _Resolved:
+    by_space: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        by_space.setdefault(candidate.space, []).append(candidate)
+    supersessions: list[Supersession] = []
+    unresolved: list[Unresolved] = []
+    for members in by_space.values():
+        statements = tuple(_statement(c) for c in members)
+        found = find_contradictions(statements, _similarity(members), band)
+        resolution = resolve(statements, found)
+        supersessions.extend(resolution.supersessions)
+        unresolved.extend(resolution.unresolved)
+    return _Resolved(tuple(supersessions), tuple(unresolved))
+
+
+def _statement(candidate: Candidate) -> Statement:
+    return Statement(
+        id=candidate.id,
+        text=candidate.text,
+        claim=candidate.claim,
+        scope=candidate.scope,
+        valid_from=candidate.valid_from,
+        recorded_at=candidate.recorded_at,
+        sequence=candidate.sequence,
+    )
+
+
+def _similarity(candidates: Sequence[Candidate]) -> NDArray[np.float32] | None:
+    """Raw cosine similarities (n, n); NaN where a vector is missing; None where all are."""
+    dimensions = next((len(c.vector) // 2 for c in candidates if c.vector is not None), None)
+    if dimensions is None:
+        return None
+    missing = np.full(dimensions, np.nan, dtype=np.float16)
+    rows = [missing if c.vector is None else np.frombuffer(c.vector, dtype=np.float16) for c in candidates]
+    matrix = np.stack(rows).astype(np.float32)
+    return matrix @ matrix.T
+
+
+def _said_in_history(candidate: Candidate, history: Sequence[Message]) -> DropReason | None:
+    for message in history:
+        by_agent = (message.author or "").casefold() in _AGENT_AUTHORS
+        if candidate.tier is Tier.MEMORIES and not by_agent and _contradicted(candidate, message):
+            return DropReason.CONTRADICTED_BY_HISTORY
+    if any(_covers(message.text, candidate.text) for message in history):
+        return DropReason.COVERED_BY_HISTORY
+    return None
+
+
+def _contradicted(candidate: Candidate, message: Message) -> bool:
+    older = message.at is None or candidate.recorded_at <= message.at
+    return older and contradicted_by(_statement(candidate), message.text, None)
+
+
+def _covers(longer: str, shorter: str) -> bool:
+    """Whether a text says all that another one says: every word and figure, and as many negations."""
+    if normalise_text(longer) == normalise_text(shorter):
+        return True
+    words, said = content_terms(shorter), content_terms(longer)
+    return len(words) >= _COVERED_WORDS and words <= said and negations(shorter) == negations(longer)
+
+
+def _distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Dropped]]:
+    """Keep one of several entries of a tier that say the same: the one that says most, then the newest."""
+    ranked = sorted(candidates, key=lambda c: (-len(content_terms(c.text)), -c.sequence, c.id))
+    said: dict[tuple[str, Tier, str], list[Candidate]] = {}
+    repeated: set[PublicId] = set()
+    for candidate in ranked:
+        words = content_terms(candidate.text) or frozenset({normalise_text(candidate.text)})
+        rarest = [said.get((candidate.space, candidate.tier, word), []) for word in words]
+        if any(_covers(other.text, candidate.text) for other in min(rarest, key=len)):
+            repeated.add(candidate.id)
+            continue
+        for word in words:
+            said.setdefault((candidate.space, candidate.tier, word), []).append(candidate)
+    kept = [c for c in candidates if c.id not in repeated]
+    return kept, [Dropped(c, DropReason.DUPLICATE) for c in candidates if c.id in repeated]

@@ -1,0 +1,106 @@
+"""The shell of the assembly: waits for the embedder and the store, then calls the pure core once."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.assembly.pack import TokenCounter
+from app.assembly.pipeline import compose, select
+from app.assembly.plan import QueryPlan, plan
+from app.assembly.ports import Embedder, Retriever
+from app.assembly.records import Assembly, AssemblyRequest, AssemblyRules, Retrieved
+from app.domain.errors import NotFoundError, UnavailableError
+
+_EMBED_SHARE = 0.6
+"""Of the time that a request has, the embedder may take this share; retrieval needs the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A finished prompt, with how it came about. `timings_ms` holds the stages and their `total`."""
+
+    assembly: Assembly
+    plan: QueryPlan
+    degraded: tuple[str, ...]
+    timings_ms: Mapping[str, float]
+
+
+@dataclass(slots=True)
+class _Stopwatch:
+    """Milliseconds per stage."""
+
+    seconds: Callable[[], float]
+    started: float
+    last: float
+    laps_ms: dict[str, float]
+
+    def lap(self, stage: str) -> None:
+        """Ends a stage."""
+        now = self.seconds()
+        self.laps_ms[stage] = round((now - self.last) * 1000, 3)
+        self.last = now
+
+    def total(self) -> dict[str, float]:
+        """All stages, and the time since the start."""
+        return {**self.laps_ms, "total": round((self.last - self.started) * 1000, 3)}
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblyService:
+    """Assembles prompts.
+
+    Attributes:
+        seconds: A clock for measuring, in seconds; never goes back.
+    """
+
+    embedder: Embedder
+    retriever: Retriever
+    rules: AssemblyRules
+    count: TokenCounter
+    seconds: Callable[[], float]
+
+    async def assemble(self, request: AssemblyRequest) -> Assembled:
+        """Build a prompt. What fails or is late is left out and named in `degraded`.
+
+        Raises:
+            NotFoundError: If a pinned entry is not in the spaces read, or not active.
+        """
+        started = self.seconds()
+        watch = _Stopwatch(self.seconds, started, started, {})
+        query_plan = plan(request)
+        watch.lap("plan")
+        vector = await self._embed(query_plan.query, request.timeout_ms / 1000 * _EMBED_SHARE)
+        watch.lap("embed")
+        retrieved = await self._retrieve(query_plan, vector, request.timeout_ms / 1000 - (watch.last - started))
+        watch.lap("retrieve")
+        _check_pinned(request, retrieved)
+        selection = select(request, query_plan, retrieved, self.rules, self.count)
+        watch.lap("select")
+        assembly = compose(selection, request, self.count)
+        watch.lap("render")
+        return Assembled(assembly, query_plan, retrieved.degraded, watch.total())
+
+    async def _embed(self, query: str, timeout_s: float) -> NDArray[np.float32] | None:
+        if not query:
+            return None
+        try:
+            return await asyncio.wait_for(self.embedder.embed_query(query), timeout_s)
+        except (TimeoutError, UnavailableError):
+            return None
+
+    async def _retrieve(self, query_plan: QueryPlan, vector: NDArray[np.float32] | None, timeout_s: float) -> Retrieved:
+        try:
+            return await asyncio.wait_for(self.retriever.retrieve(query_plan, vector), max(timeout_s, 0.001))
+        except (TimeoutError, UnavailableError):
+            return Retrieved(degraded=("store",))
+
+
+def _check_pinned(request: AssemblyRequest, retrieved: Retrieved) -> None:
+    if "store" in retrieved.degraded:
+        return
+    missing = request.overrides.must_include - {c.id for c in retrieved.candidates}
+    if missing:
+        raise NotFoundError(f"must_include: no active entry {min(missing)} in the spaces read")

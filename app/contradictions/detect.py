@@ -1,0 +1,168 @@
+"""Which statements cannot both hold.
+
+Claims about the same single-valued attribute conflict whatever their similarity. Wording decides only
+between statements whose similarity lies in the band of the embedder.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.contradictions.facts import Facts, facts_clash, facts_of
+from app.contradictions.features import Features, features
+from app.contradictions.wording import sentences
+from app.contradictions.wordings import clash, is_about_self
+from app.domain.entries import Claim
+from app.domain.ids import PublicId
+
+Why = Literal["claim", "negation", "antonym", "number", "time", "place"]
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityBand:
+    """Cosine similarities, in [-1, 1], between which wording is compared; both ends belong to it."""
+
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        if not -1 <= self.lower <= self.upper <= 1:
+            raise ValueError(f"-1 <= lower <= upper <= 1, got {self.lower} and {self.upper}")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is compared of an entry, a record or a message.
+
+    Attributes:
+        claim: Given by a caller or derived when it was stored; the text is read as well.
+        scope: Where in the space it holds.
+        valid_from: Since when it is true, if known.
+        sequence: Position in the history of the space; decides when times are equal.
+    """
+
+    id: PublicId
+    text: str
+    claim: Claim | None
+    scope: str
+    valid_from: datetime | None
+    recorded_at: datetime
+    sequence: int
+
+    @property
+    def since(self) -> tuple[datetime, int]:
+        """When it became true, as far as anybody knows, and its position in the history."""
+        return (self.valid_from or self.recorded_at, self.sequence)
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two statements that cannot both hold; `one` has the smaller id when found by this package."""
+
+    one: PublicId
+    other: PublicId
+    why: Why
+
+
+def find_contradictions(
+    statements: Sequence[Statement], similarity: NDArray[np.float32] | None, band: SimilarityBand
+) -> tuple[Contradiction, ...]:
+    """Every pair that cannot both hold, by id; the order of the statements is irrelevant.
+
+    Args:
+        statements: At most a few hundred; ids are unique.
+        similarity: Cosine similarities, `(n, n)`, symmetric, in the order of `statements`; NaN where
+            unknown, which is never inside the band. None: only claims are compared.
+        band: Where wording is compared.
+    """
+    facts = [facts_of(one.text, one.claim) for one in statements]
+    found: dict[tuple[int, int], Why] = {}
+    for i, j in _wording_candidates(statements, similarity, band):
+        why = clash(features(statements[i].text), features(statements[j].text))
+        if why:
+            found[i, j] = why
+    for i, j in _claim_candidates(facts):
+        why = _facts_why(statements[i], facts[i], statements[j], facts[j])
+        if why:
+            found[i, j] = why
+    met = [(i, j, why) for (i, j), why in found.items() if scopes_can_meet(statements[i].scope, statements[j].scope)]
+    pairs = (Contradiction(*sorted((statements[i].id, statements[j].id)), why) for i, j, why in met)
+    return tuple(sorted(pairs, key=lambda pair: (pair.one, pair.other)))
+
+
+def contradicts(earlier: str, later: str, claims: tuple[Claim | None, Claim | None] = (None, None)) -> Why | None:
+    """Why two texts cannot both hold, similarity apart; None when they can."""
+    by_claim = facts_clash(facts_of(earlier, claims[0]), facts_of(later, claims[1]))
+    return by_claim or clash(features(earlier), features(later))
+
+
+def contradicted_by(memory: Statement, message_text: str, message_claim: Claim | None) -> bool:
+    """Whether what somebody just said shows that a memory about them no longer holds.
+
+    The author of the message is the person whom the memory calls "self". Questions, wishes and
+    sentences about others say nothing about them.
+    """
+    known = facts_of(memory.text, memory.claim)
+    if facts_clash(known, facts_of(message_text, message_claim)):
+        return True
+    about_self = (
+        message_text[sentence.words[0].start : sentence.words[-1].end]
+        for number, sentence in enumerate(sentences(message_text))
+        if is_about_self(sentence, is_first=number == 0)
+    )
+    return any(clash(features(memory.text), features(text)) for text in about_self)
+
+
+def scopes_can_meet(one: str, other: str) -> bool:
+    """Whether two scopes can hold at once: not two stories, two chats, two scenes of one story."""
+    for first, second in zip(one.split("/"), other.split("/"), strict=False):
+        if first != second:
+            return first.partition(":")[0] != second.partition(":")[0]
+    return True
+
+
+def _facts_why(one: Statement, facts: Facts, other: Statement, other_facts: Facts) -> Why | None:
+    if one.since > other.since:
+        return facts_clash(other_facts, facts)
+    return facts_clash(facts, other_facts)
+
+
+def _claim_candidates(facts: Sequence[Facts]) -> Iterator[tuple[int, int]]:
+    """Pairs that say something about the same subject and attribute."""
+    index: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for number, one in enumerate(facts):
+        for key in one.keys:
+            index[key].append(number)
+    groups = (numbers for numbers in index.values() if len(numbers) > 1)
+    return iter(sorted({pair for numbers in groups for pair in combinations(numbers, 2)}))
+
+
+def _wording_candidates(
+    statements: Sequence[Statement], similarity: NDArray[np.float32] | None, band: SimilarityBand
+) -> list[tuple[int, int]]:
+    """Pairs inside the band whose content words differ by one at most."""
+    if similarity is None or len(statements) < 2:
+        return []
+    taken = [features(one.text) for one in statements]
+    differing = _content_differences(taken)
+    inside = (similarity >= band.lower) & (similarity <= band.upper) & (differing <= 1)
+    rows, columns = np.nonzero(np.triu(inside, k=1))
+    return list(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
+def _content_differences(taken: Sequence[Features]) -> NDArray[np.float32]:
+    """How many content words are in only one of two wordings, `(n, n)`."""
+    columns: dict[str, int] = {}
+    cells = [(row, columns.setdefault(word, len(columns))) for row, one in enumerate(taken) for word in one.content]
+    table = np.zeros((len(taken), len(columns) + 1), dtype=np.float32)
+    if cells:
+        table[tuple(np.array(cells).T)] = 1
+    sizes = table.sum(axis=1)
+    difference: NDArray[np.float32] = sizes[:, None] + sizes[None, :] - 2 * (table @ table.T)
+    return difference

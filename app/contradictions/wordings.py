@@ -1,0 +1,101 @@
+"""Two wordings of nearly the same content: what makes them exclude each other."""
+
+from typing import Literal
+
+from app.contradictions.features import Features
+from app.contradictions.lexicon import country_of, languages
+from app.contradictions.wording import Sentence
+
+ENOUGH_SHARED = 5
+"""From so many common content words on, one more word on one side changes little."""
+
+WordingWhy = Literal["negation", "antonym", "number", "time", "place"]
+
+
+def clash(one: Features, other: Features) -> WordingWhy | None:
+    """Why two wordings exclude each other: they differ in exactly one respect that allows one answer.
+
+    Two differences cancel out or name two things: "always early" and "never late" agree, "5 km on
+    Monday" and "10 km on Friday" are two runs.
+    """
+    if not _same_content(one, other) or {axis for axis, _ in one.poles} != {axis for axis, _ in other.poles}:
+        return None
+    slots = _differing_slots(one, other)
+    opposed = sorted(axis for axis, _ in one.poles - other.poles)
+    turns = len(opposed) + (one.negated != other.negated)
+    if len(slots) + turns != 1:
+        return None
+    if slots:
+        return _slot_clash(slots[0], one, other)
+    if opposed:
+        return "antonym" if opposed[0].startswith("verb") or not _may_differ(one, other) else None
+    return "negation" if one.content == other.content else None
+
+
+def is_about_self(sentence: Sentence, *, is_first: bool) -> bool:
+    """Whether a sentence of a message states something about its author; later ones must say "I"."""
+    if sentence.is_question:
+        return False
+    folded = [word.folded for word in sentence.words]
+    first = folded[0]
+    for language in languages():
+        if (first,) in language.subjects.strangers or not language.words["hedges"].isdisjoint(folded):
+            return False
+    first_person = frozenset().union(*(language.words["first_person"] for language in languages()))
+    return is_first or not first_person.isdisjoint(folded[:3])
+
+
+def _same_content(one: Features, other: Features) -> bool:
+    shared = one.content & other.content
+    if not shared and not (one.poles and other.poles):
+        return False
+    extra = one.content ^ other.content
+    return not extra or (len(extra) == 1 and len(shared) >= ENOUGH_SHARED)
+
+
+def _differing_slots(one: Features, other: Features) -> list[WordingWhy]:
+    slots: list[WordingWhy] = []
+    if one.numbers != other.numbers:
+        slots.append("number")
+    if one.times != other.times:
+        slots.append("time")
+    if one.places != other.places:
+        slots.append("place")
+    return slots
+
+
+def _slot_clash(slot: WordingWhy, one: Features, other: Features) -> WordingWhy | None:
+    if one.is_past or other.is_past:
+        return None
+    clashes = {"number": _numbers_clash, "time": _times_clash, "place": _places_clash}
+    return slot if clashes[slot](one, other) else None
+
+
+def _may_differ(one: Features, other: Features) -> bool:
+    return one.is_past or other.is_past or one.is_list or other.is_list
+
+
+def _numbers_clash(one: Features, other: Features) -> bool:
+    counted = [what for what, _ in one.numbers]
+    if not counted or counted != [what for what, _ in other.numbers]:
+        return False
+    return sum(a != b for a, b in zip(one.numbers, other.numbers, strict=True)) == 1
+
+
+def _times_clash(one: Features, other: Features) -> bool:
+    if not (one.one_time and other.one_time) or one.is_list or other.is_list:
+        return False
+    return len(one.times) == len(other.times) > 0 and _kinds(one.times) == _kinds(other.times)
+
+
+def _kinds(times: frozenset[str]) -> list[str]:
+    return sorted(time.partition(" ")[0] for time in times)
+
+
+def _places_clash(one: Features, other: Features) -> bool:
+    if not (one.one_place and other.one_place) or one.is_list or other.is_list:
+        return False
+    if not len(one.places) == len(other.places) == 1:
+        return False
+    [here], [there] = one.places, other.places
+    return country_of().get(here) != there and country_of().get(there) != here

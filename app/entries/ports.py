@@ -1,0 +1,139 @@
+"""What writing entries needs of the world."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.domain.entries import Category, Entry, Status, Tier
+from app.domain.ids import IdKind, PublicId
+from app.domain.spaces import SpaceKey
+from app.entries.decide import Moment
+from app.text.terms import DocumentTerms
+
+NewId = Callable[[IdKind, UUID], PublicId]
+"""Makes an id of a kind for an item of a space."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedText:
+    """What the arms know of a text: its words, and its unit vector of shape (d,)."""
+
+    terms: DocumentTerms
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionWrite:
+    """One version to be stored. `index` is given when its text is new."""
+
+    entry: Entry
+    index: IndexedText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Which current entries to list; None does not filter. Newest first, `before` exclusive."""
+
+    space: SpaceKey
+    tier: Tier
+    limit: int
+    before: UUID | None = None
+    statuses: tuple[Status, ...] | None = (Status.ACTIVE,)
+    category: Category | None = None
+    tag: str | None = None
+    scope: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """The caller's key for one write, and a fingerprint of what was asked."""
+
+    key: str
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One entry as it was written: enough to answer the same request again."""
+
+    id: PublicId
+    version: int
+    superseded: tuple[PublicId, ...] = ()
+    unresolved_with: tuple[PublicId, ...] = ()
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors."""
+
+    async def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors, shape (n, d), in the order of the texts."""
+        ...
+
+
+class SpaceUnit(Protocol):
+    """One space, locked, in one transaction."""
+
+    def advance(self) -> Moment:
+        """The moment of the next write: the transaction's time, and the next sequence of the space."""
+        ...
+
+    async def earlier(self, key: IdempotencyKey) -> tuple[Written, ...] | None:
+        """What the same request wrote before; None if it was not seen.
+
+        Raises:
+            IdempotencyConflictError: If the key was used for another request.
+        """
+        ...
+
+    async def remember(self, key: IdempotencyKey, written: Sequence[Written]) -> None:
+        """Keep what was written under a key."""
+        ...
+
+    async def current(self, entry_id: PublicId) -> Entry | None:
+        """The current version of an entry."""
+        ...
+
+    async def versions(self, wanted: Sequence[tuple[PublicId, int]]) -> tuple[Entry, ...]:
+        """Given versions of entries, in the order asked for; those erased are missing."""
+        ...
+
+    async def claimants(self, keys: Sequence[tuple[str, str]]) -> tuple[Entry, ...]:
+        """The active entries that have one of these claim keys."""
+        ...
+
+    async def write(self, writes: Sequence[VersionWrite]) -> None:
+        """Store versions and bring every index up to them."""
+        ...
+
+    async def erase(self, entry: Entry) -> Mapping[str, int]:
+        """Remove an entry physically, all versions and traces; says how many rows of each kind."""
+        ...
+
+    async def count_outcome(self, entry_id: PublicId, *, success: bool) -> tuple[int, int]:
+        """Count an outcome of a procedure; returns (successes, failures) so far."""
+        ...
+
+
+class EntryStore(Protocol):
+    """Keeps entries."""
+
+    def unit(self, space: SpaceKey) -> AbstractAsyncContextManager[SpaceUnit]:
+        """Lock a space, making it if need be; leaving the block commits, an exception rolls back."""
+        ...
+
+    async def current(self, tenant_id: UUID, entry_id: PublicId) -> Entry | None:
+        """The current version of an entry."""
+        ...
+
+    async def history(self, tenant_id: UUID, entry_id: PublicId) -> tuple[Entry, ...]:
+        """All versions, newest first."""
+        ...
+
+    async def listing(self, listing: Listing) -> tuple[Entry, ...]:
+        """Current entries, newest first."""
+        ...

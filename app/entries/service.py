@@ -1,0 +1,275 @@
+"""The shell of writing and reading entries: checks who asks, embeds, locks the space, decides, writes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from app.contradictions.claims import claim_key, derive_claim
+from app.domain.callers import Caller
+from app.domain.entries import KIND_OF_TIER, Content, Entry, Status, Tier
+from app.domain.errors import ConflictError, NotFoundError, PreconditionFailedError
+from app.domain.ids import PublicId
+from app.domain.spaces import SpaceKey
+from app.entries.decide import Settled, first_version, next_version, rivals_of, settle
+from app.entries.ports import (
+    Embedder,
+    EntryStore,
+    IdempotencyKey,
+    IndexedText,
+    Listing,
+    NewId,
+    SpaceUnit,
+    VersionWrite,
+    Written,
+)
+from app.scoring.signals import DEFAULT_CONFIDENCE
+from app.text.terms import document_terms
+
+Change = Callable[[Content], Content]
+"""What an edit makes of the present content."""
+
+_PRIOR_OUTCOMES = 2
+"""A procedure starts as if it had been tried this often, with its stated confidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An entry as a write left it, and what the write did to others."""
+
+    entry: Entry
+    written: Written
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What a deletion removed: rows by kind."""
+
+    id: PublicId
+    removed: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryService:
+    """Create, read, edit, undo and delete entries of every tier."""
+
+    store: EntryStore
+    embedder: Embedder
+    new_id: NewId
+
+    async def create(
+        self,
+        caller: Caller,
+        space_name: str,
+        tier: Tier,
+        contents: Sequence[Content],
+        idempotency: IdempotencyKey | None = None,
+    ) -> tuple[Effect, ...]:
+        """Remember something, in order; all of it or nothing. Claims that are not given are derived.
+
+        Raises:
+            ForbiddenError: If the key may not write there.
+            IdempotencyConflictError: If the key was used for another request.
+        """
+        space = caller.writable_space(space_name)
+        known = [_with_claim(content, tier) for content in contents]
+        indexes = await self._index(known)
+        async with self.store.unit(space) as unit:
+            if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
+                return await _replayed(unit, earlier)
+            claimants = {e.id: e for e in await unit.claimants(_keys(known))}
+            effects: list[Effect] = []
+            writes: list[VersionWrite] = []
+            for content, index in zip(known, indexes, strict=True):
+                entry_id = self.new_id(KIND_OF_TIER[tier], space.space_id)
+                moment = unit.advance()
+                settled = settle(first_version(entry_id, space.name, content, moment), claimants.values(), moment)
+                claimants |= {e.id: e for e in (settled.entry, *settled.rivals)}
+                writes += [*map(VersionWrite, settled.rivals), VersionWrite(settled.entry, index)]
+                effects.append(_effect(settled))
+            await unit.write(writes)
+            if idempotency:
+                await unit.remember(idempotency, [effect.written for effect in effects])
+        return tuple(effects)
+
+    async def get(self, caller: Caller, entry_id: PublicId) -> Entry:
+        """The current version.
+
+        Raises:
+            NotFoundError: If the caller's tenant has no such entry within the key's reach.
+        """
+        entry = await self.store.current(caller.tenant_id, entry_id)
+        if entry is None or not caller.may_touch(entry.space):
+            raise NotFoundError(f"no entry {entry_id}")
+        return entry
+
+    async def history(self, caller: Caller, entry_id: PublicId) -> tuple[Entry, ...]:
+        """All versions, newest first."""
+        await self.get(caller, entry_id)
+        return await self.store.history(caller.tenant_id, entry_id)
+
+    async def listing(self, listing: Listing) -> tuple[Entry, ...]:
+        """Current entries of a space, newest first."""
+        return await self.store.listing(listing)
+
+    async def edit(
+        self,
+        caller: Caller,
+        entry_id: PublicId,
+        change: Change,
+        *,
+        if_version: int | None = None,
+        idempotency: IdempotencyKey | None = None,
+    ) -> Effect:
+        """Write a new version with another content.
+
+        Raises:
+            NotFoundError: If there is no such entry.
+            PreconditionFailedError: If `if_version` is not the current version.
+            ConflictError: If the entry is not active.
+        """
+        space = await self._writable_space(caller, entry_id)
+        before = await self.get(caller, entry_id)
+        content = _with_claim(change(before.content), before.tier)
+        (index,) = await self._index([content])
+        async with self.store.unit(space) as unit:
+            if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
+                return (await _replayed(unit, earlier))[0]
+            current = _present(await unit.current(entry_id), entry_id)
+            _check_version(current, if_version)
+            if current.version != before.version:
+                raise ConflictError(f"{entry_id} was changed at the same moment; read it again and repeat")
+            if current.status is not Status.ACTIVE:
+                raise ConflictError(f"{entry_id} is {current.status}; undo that first, or write a new entry")
+            moment = unit.advance()
+            edited = replace(
+                next_version(current, moment, reason="edited", content=content), last_confirmed_at=moment.now
+            )
+            settled = settle(edited, await unit.claimants(_keys([content])), moment)
+            return await _store(unit, settled, index, idempotency)
+
+    async def undo(self, caller: Caller, entry_id: PublicId, *, idempotency: IdempotencyKey | None = None) -> Effect:
+        """Go back to the content and status of the version before the current one; undoing twice redoes.
+
+        Raises:
+            NotFoundError: If there is no such entry.
+            ConflictError: If there is nothing to undo, or another entry claims otherwise by now.
+        """
+        space = await self._writable_space(caller, entry_id)
+        history = await self.store.history(caller.tenant_id, entry_id)
+        index = (await self._index([history[1].content]))[0] if len(history) > 1 else None
+        async with self.store.unit(space) as unit:
+            if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
+                return (await _replayed(unit, earlier))[0]
+            current = _present(await unit.current(entry_id), entry_id)
+            if index is None or current.version != history[0].version:
+                raise ConflictError(f"{entry_id} has no earlier version to go back to")
+            restored = replace(
+                next_version(current, unit.advance(), reason="undo", content=history[1].content),
+                status=history[1].status,
+                superseded_by=history[1].superseded_by,
+                unresolved=history[1].unresolved,
+            )
+            rivals = rivals_of(restored, await unit.claimants(_keys([restored.content])))
+            if rivals and not restored.unresolved:
+                raise ConflictError(f"{rivals[-1].id} claims otherwise; delete or undo that one first")
+            return await _store(unit, Settled(restored), index, idempotency)
+
+    async def record_outcome(
+        self, caller: Caller, entry_id: PublicId, *, success: bool, idempotency: IdempotencyKey | None = None
+    ) -> Effect:
+        """Note whether a procedure worked: its confidence moves towards the share of successes.
+
+        The confidence is the posterior mean with the stated confidence as a prior of two outcomes.
+
+        Raises:
+            NotFoundError: If there is no such procedure.
+        """
+        space = await self._writable_space(caller, entry_id)
+        async with self.store.unit(space) as unit:
+            if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
+                return (await _replayed(unit, earlier))[0]
+            current = _present(await unit.current(entry_id), entry_id)
+            moment = unit.advance()
+            confidence = await _confidence(unit, current, success=success)
+            content = replace(current.content, confidence=confidence)
+            confirmed = moment.now if success else current.last_confirmed_at
+            version = replace(
+                next_version(current, moment, reason="outcome", content=content), last_confirmed_at=confirmed
+            )
+            return await _store(unit, Settled(version), None, idempotency)
+
+    async def delete(self, caller: Caller, entry_id: PublicId, *, if_version: int | None = None) -> Erased:
+        """Erase an entry physically: every version, index row, count and proposal.
+
+        Raises:
+            NotFoundError: If there is no such entry.
+            PreconditionFailedError: If `if_version` is not the current version.
+        """
+        space = await self._writable_space(caller, entry_id)
+        async with self.store.unit(space) as unit:
+            current = _present(await unit.current(entry_id), entry_id)
+            _check_version(current, if_version)
+            unit.advance()
+            return Erased(entry_id, await unit.erase(current))
+
+    async def _writable_space(self, caller: Caller, entry_id: PublicId) -> SpaceKey:
+        entry = await self.get(caller, entry_id)
+        return caller.writable_space(entry.space)
+
+    async def _index(self, contents: Sequence[Content]) -> list[IndexedText]:
+        texts = [content.indexed_text for content in contents]
+        vectors = await self.embedder.embed_documents(texts)
+        return [IndexedText(document_terms(t), v) for t, v in zip(texts, vectors, strict=True)]
+
+
+def _with_claim(content: Content, tier: Tier) -> Content:
+    """The content with the claim that its text makes, unless the caller gave one."""
+    if tier is not Tier.MEMORIES or (content.claim is not None and not content.claim_derived):
+        return content
+    derived = derive_claim(content.text)
+    return replace(content, claim=derived, claim_derived=derived is not None)
+
+
+def _keys(contents: Sequence[Content]) -> list[tuple[str, str]]:
+    return sorted({claim_key(content.claim) for content in contents if content.claim is not None})
+
+
+def _effect(settled: Settled) -> Effect:
+    entry = settled.entry
+    return Effect(entry, Written(entry.id, entry.version, settled.superseded, settled.unresolved_with))
+
+
+async def _store(
+    unit: SpaceUnit, settled: Settled, index: IndexedText | None, idempotency: IdempotencyKey | None
+) -> Effect:
+    entry = settled.entry
+    new_text = index if entry.text_version == entry.version else None
+    await unit.write([*map(VersionWrite, settled.rivals), VersionWrite(entry, new_text)])
+    effect = _effect(settled)
+    if idempotency:
+        await unit.remember(idempotency, [effect.written])
+    return effect
+
+
+async def _replayed(unit: SpaceUnit, earlier: Sequence[Written]) -> tuple[Effect, ...]:
+    entries = {e.id: e for e in await unit.versions([(w.id, w.version) for w in earlier])}
+    if len(entries) != len(earlier):
+        raise ConflictError("what this Idempotency-Key wrote has been erased since")
+    return tuple(Effect(entries[w.id], w) for w in earlier)
+
+
+def _present(entry: Entry | None, entry_id: PublicId) -> Entry:
+    if entry is None:
+        raise NotFoundError(f"no entry {entry_id}")
+    return entry
+
+
+def _check_version(entry: Entry, if_version: int | None) -> None:
+    if if_version is not None and entry.version != if_version:
+        raise PreconditionFailedError(f"{entry.id} is at version {entry.version}, not {if_version}")
+
+
+async def _confidence(unit: SpaceUnit, current: Entry, *, success: bool) -> float:
+    successes, failures = await unit.count_outcome(current.id, success=success)
+    before = DEFAULT_CONFIDENCE if current.content.confidence is None else current.content.confidence
+    weight = _PRIOR_OUTCOMES + successes + failures - 1
+    return (before * weight + success) / (weight + 1)

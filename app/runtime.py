@@ -1,0 +1,137 @@
+"""The composition root: builds the pool, the adapters and the services from the settings."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import uuid_utils
+
+from app.assembly.records import AssemblyRules
+from app.assembly.service import AssemblyService
+from app.domain.callers import Role
+from app.domain.ids import IdKind, PublicId
+from app.embedding.bundled import BundledEmbedder
+from app.embedding.calibration import CALIBRATIONS
+from app.embedding.centre import measure_centre
+from app.entries.service import EntryService
+from app.scoring.relevance import MIN_RELEVANCE
+from app.settings import Settings
+from app.store import embedded
+from app.store.entries import PostgresEntries
+from app.store.keys import KEY_CHARS_MIN, NewKey, PostgresKeys, ensure_key
+from app.store.migrate import migrate
+from app.store.models import ModelRow, adopt_model
+from app.store.pool import create_pool
+from app.store.retriever import PostgresRetriever
+from app.text.tokens import token_counter
+
+DEFAULT_TENANT = "default"
+_KEY_FILE = "api_key"
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """Everything that a running service is made of."""
+
+    keys: PostgresKeys
+    entries: EntryService
+    assembly: AssemblyService
+
+
+class ConfigurationError(Exception):
+    """A setting that the service cannot start with."""
+
+
+def new_uuid() -> UUID:
+    """A UUIDv7."""
+    return UUID(bytes=uuid_utils.uuid7().bytes)
+
+
+def new_id(kind: IdKind, space_id: UUID) -> PublicId:
+    """An id for a new item of a space."""
+    return PublicId(new_uuid(), space_id, kind)
+
+
+def new_secret() -> str:
+    """A fresh API key: 240 random bits."""
+    return f"rk_{secrets.token_hex(30)}"
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[str]:
+    """The database's URL: the one of the settings, or an embedded server that runs until the end.
+
+    The schema is brought up to date either way.
+    """
+    if settings.database_url is not None:
+        url = settings.database_url.get_secret_value()
+        await asyncio.to_thread(migrate, url)
+        yield url
+        return
+    server = await asyncio.to_thread(embedded.start, settings.data_dir)
+    try:
+        await asyncio.to_thread(migrate, server.url)
+        yield server.url
+    finally:
+        await asyncio.to_thread(server.stop)
+
+
+@asynccontextmanager
+async def open_runtime(settings: Settings) -> AsyncIterator[Runtime]:
+    """Start everything that the service needs, and stop it at the end."""
+    embedder = BundledEmbedder()
+    counting = asyncio.create_task(asyncio.to_thread(token_counter, settings.tokenizer))
+    loading = asyncio.create_task(embedder.start())
+    try:
+        async with open_database(settings) as url:
+            await loading
+            model = await _adopt(url, embedder)
+            await asyncio.to_thread(_ensure_first_key, settings, url)
+            count = await counting
+            async with create_pool(url, settings.database_connections) as pool:
+                calibration = CALIBRATIONS[embedder.name]
+                yield Runtime(
+                    keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
+                    entries=EntryService(PostgresEntries(pool, model), embedder, new_id),
+                    assembly=AssemblyService(
+                        embedder=embedder,
+                        retriever=PostgresRetriever(pool, model, calibration.relevance),
+                        rules=AssemblyRules(calibration.relevance, calibration.band, MIN_RELEVANCE),
+                        count=count,
+                        seconds=time.perf_counter,
+                    ),
+                )
+    finally:
+        embedder.close()
+
+
+async def _adopt(url: str, embedder: BundledEmbedder) -> ModelRow:
+    centre = await measure_centre(embedder)
+    return await asyncio.to_thread(adopt_model, url, embedder.name, lambda: centre, embedder.dimensions)
+
+
+def _ensure_first_key(settings: Settings, url: str) -> None:
+    """Make the first administrator key usable: the given one, or one that is kept in the data folder."""
+    wanted = NewKey("first administrator", Role.ADMINISTRATOR)
+    if settings.api_key is not None:
+        key = settings.api_key.get_secret_value()
+        if len(key) < KEY_CHARS_MIN:
+            raise ConfigurationError(f"RICORDO_API_KEY must have at least {KEY_CHARS_MIN} characters")
+    else:
+        key = first_key(settings.data_dir)
+    ensure_key(url, DEFAULT_TENANT, key, new_uuid(), wanted)
+
+
+def first_key(data_dir: Path) -> str:
+    """The key that is kept in the data folder with mode 0600; made if there is none."""
+    path = data_dir / _KEY_FILE
+    if not path.exists():
+        data_dir.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(new_secret() + "\n", encoding="ascii")
+    return path.read_text(encoding="ascii").strip()

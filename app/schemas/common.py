@@ -1,0 +1,100 @@
+"""Types that several resources share."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
+
+from app.domain.entries import TAGS, TEXT_CHARS
+from app.domain.ids import IdKind, PublicId, parse_id
+from app.domain.spaces import check_scope, check_space
+
+LABEL_CHARS = 200
+PAGE_ITEMS = 50
+PAGE_ITEMS_LIMIT = 200
+
+
+class WireModel(BaseModel):
+    """A JSON object in which every field is known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _without_nul(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("must not contain NUL characters")
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+def _instant(value: object) -> object:
+    if isinstance(value, datetime):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("must be a string such as 2026-01-31T09:30:00Z")  # noqa: TRY004 - pydantic wants ValueError
+    return value
+
+
+def _utc(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise ValueError("needs a time zone, such as Z or +01:00")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("must lie between the years 1 and 9999 in UTC") from error
+
+
+def wire_time(moment: datetime) -> str:
+    """A moment as it is written in JSON: UTC, microseconds, Z."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+Line = Annotated[str, Field(max_length=LABEL_CHARS), AfterValidator(_without_nul), AfterValidator(_not_blank)]
+"""A short label."""
+
+Text = Annotated[str, Field(max_length=TEXT_CHARS), AfterValidator(_without_nul), AfterValidator(_not_blank)]
+"""A stored text."""
+
+Query = Annotated[str, Field(max_length=TEXT_CHARS), AfterValidator(_without_nul)]
+"""A question; may be empty."""
+
+Tag = Annotated[str, Field(max_length=80), AfterValidator(_without_nul), AfterValidator(_not_blank)]
+Tags = Annotated[tuple[Tag, ...], Field(max_length=TAGS)]
+
+UnitInterval = Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False)]
+
+Instant = Annotated[
+    datetime,
+    BeforeValidator(_instant),
+    AfterValidator(_utc),
+    PlainSerializer(wire_time, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+"""A moment; a time without a zone is refused."""
+
+SpaceName = Annotated[str, AfterValidator(_without_nul), AfterValidator(check_space), Field(examples=["user:42"])]
+ScopePath = Annotated[str, AfterValidator(_without_nul), AfterValidator(check_scope), Field(examples=["story:au1"])]
+
+
+def _entry_id(value: Any) -> PublicId:
+    if isinstance(value, PublicId):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("must be an id such as mem_…")  # noqa: TRY004 - pydantic wants ValueError
+    found = parse_id(value)
+    if found.kind not in (IdKind.MEMORY, IdKind.EPISODE, IdKind.PROCEDURE):
+        raise ValueError("must be the id of a memory, an episode or a procedure")
+    return found
+
+
+EntryId = Annotated[
+    PublicId,
+    BeforeValidator(_entry_id),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": "^(mem|epi|pro)_[0-9a-v]{52}$"}),
+]

@@ -1,0 +1,374 @@
+"""Entries in Postgres: one locked space per write, and every index brought along."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, LiteralString
+from uuid import UUID
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+from pgvector import HalfVector, Vector
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow, TupleRow, dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from app.contradictions.claims import claim_key, value_key
+from app.domain.entries import TIER_OF_KIND, Entry, Status, Tier
+from app.domain.errors import IdempotencyConflictError
+from app.domain.ids import PublicId, parse_id
+from app.domain.spaces import SpaceKey, scope_key
+from app.entries.decide import Moment
+from app.entries.ports import IdempotencyKey, IndexedText, Listing, VersionWrite, Written
+from app.store.models import ModelRow
+from app.store.pool import tenant_transaction
+from app.store.queries import load
+from app.store.rows import entry_from, entry_parameters
+from app.text.terms import term_hash
+
+_SQL = load("entries")
+_IDEMPOTENCY = load("idempotency")
+
+CENTRE_FROM = 10
+"""Live entries from which on a space has a centre of its own."""
+
+CENTRE_GROWTH = 1.5
+"""The centre is computed again when the space has grown by this factor: at most 1.5 times per entry in all."""
+
+_SMALLEST_NORM = 0.05
+"""Keeps the cosine finite where all texts of a space are alike."""
+
+Pool = AsyncConnectionPool[AsyncConnection[TupleRow]]
+Parameters = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresEntries:
+    """The entry store of one pool and one embedding model."""
+
+    pool: Pool
+    model: ModelRow
+
+    @asynccontextmanager
+    async def unit(self, space: SpaceKey) -> AsyncIterator["PostgresUnit"]:
+        """Lock a space for one transaction."""
+        async with tenant_transaction(self.pool, space.tenant_id) as connection:
+            unit = await _open_unit(connection, space, self.model)
+            yield unit
+            await unit.finish()
+
+    async def current(self, tenant_id: UUID, entry_id: PublicId) -> Entry | None:
+        """The current version of an entry."""
+        rows = await self._entries(tenant_id, "current_entry", _address(tenant_id, entry_id))
+        return rows[0] if rows else None
+
+    async def history(self, tenant_id: UUID, entry_id: PublicId) -> tuple[Entry, ...]:
+        """All versions, newest first."""
+        return await self._entries(tenant_id, "entry_history", _address(tenant_id, entry_id))
+
+    async def listing(self, listing: Listing) -> tuple[Entry, ...]:
+        """Current entries, newest first."""
+        space = listing.space
+        return await self._entries(
+            space.tenant_id,
+            "list_entries",
+            {
+                "tenant_id": space.tenant_id,
+                "space_id": space.space_id,
+                "tier": listing.tier.value,
+                "before": listing.before,
+                "statuses": None if listing.statuses is None else [s.value for s in listing.statuses],
+                "category": listing.category,
+                "tag": listing.tag,
+                "scope": listing.scope,
+                "limit": listing.limit,
+            },
+        )
+
+    async def _entries(self, tenant_id: UUID, name: str, parameters: Parameters) -> tuple[Entry, ...]:
+        async with tenant_transaction(self.pool, tenant_id) as connection:
+            return tuple(entry_from(row) for row in await _rows(connection, _SQL[name], parameters))
+
+
+def _address(tenant_id: UUID, entry_id: PublicId) -> Parameters:
+    return {"tenant_id": tenant_id, "space_id": entry_id.space_id, "id": entry_id.uuid}
+
+
+async def _rows(connection: AsyncConnection[Any], statement: LiteralString, parameters: Parameters) -> list[DictRow]:
+    async with connection.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(statement, parameters)
+        return await cursor.fetchall()
+
+
+async def _open_unit(connection: AsyncConnection[TupleRow], space: SpaceKey, model: ModelRow) -> "PostgresUnit":
+    address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
+    (locked,) = await _rows(connection, _SQL["lock_space"], {**address, "name": space.name})
+    return PostgresUnit(connection, address, model, locked["now"], locked["sequence"])
+
+
+class PostgresUnit:
+    """One locked space, inside its transaction."""
+
+    def __init__(
+        self,
+        connection: AsyncConnection[TupleRow],
+        address: Parameters,
+        model: ModelRow,
+        now: datetime,
+        sequence: int,
+    ) -> None:
+        """Take over a transaction in which the space is locked."""
+        self._connection = connection
+        self._address = address
+        self._model = model
+        self._now = now
+        self._sequence = sequence
+
+    def advance(self) -> Moment:
+        """The moment of the next write."""
+        self._sequence += 1
+        return Moment(self._now, self._sequence)
+
+    async def finish(self) -> None:
+        """Keep the sequence."""
+        await self._execute("advance_space", {"sequence": self._sequence})
+
+    async def earlier(self, key: IdempotencyKey) -> tuple[Written, ...] | None:
+        """What the same request wrote before."""
+        rows = await _rows(self._connection, _IDEMPOTENCY["find"], {**self._address, "key": key.key})
+        if not rows:
+            return None
+        if bytes(rows[0]["fingerprint"]) != key.fingerprint:
+            raise IdempotencyConflictError("this Idempotency-Key was used for another request; choose a new one")
+        return tuple(_written_from(item) for item in rows[0]["outcome"])
+
+    async def remember(self, key: IdempotencyKey, written: Sequence[Written]) -> None:
+        """Keep what was written under a key."""
+        outcome = orjson.dumps([_written_json(item) for item in written]).decode()
+        parameters = {"key": key.key, "fingerprint": key.fingerprint, "outcome": outcome}
+        await self._connection.execute(_IDEMPOTENCY["keep"], {**self._address, **parameters})
+
+    async def current(self, entry_id: PublicId) -> Entry | None:
+        """The current version of an entry."""
+        rows = await self._fetch("current_entry", {"id": entry_id.uuid})
+        return entry_from(rows[0]) if rows else None
+
+    async def versions(self, wanted: Sequence[tuple[PublicId, int]]) -> tuple[Entry, ...]:
+        """Given versions, in the order asked for."""
+        parameters = {"ids": [i.uuid for i, _ in wanted], "versions": [v for _, v in wanted]}
+        found = {(e.id, e.version): e for e in map(entry_from, await self._fetch("entry_versions", parameters))}
+        return tuple(found[key] for key in wanted if key in found)
+
+    async def claimants(self, keys: Sequence[tuple[str, str]]) -> tuple[Entry, ...]:
+        """The active entries that have one of these claim keys."""
+        if not keys:
+            return ()
+        parameters = {"subjects": [s for s, _ in keys], "attributes": [a for _, a in keys]}
+        return tuple(map(entry_from, await self._fetch("claimants", parameters)))
+
+    async def write(self, writes: Sequence[VersionWrite]) -> None:
+        """Store versions, in order, and bring every index up to them."""
+        texts = await self._indexed_texts([w.entry.id for w in writes if w.entry.version > 1])
+        centre = await self._centre()
+        before = texts.served()
+        async with self._connection.pipeline():
+            for write in writes:
+                await self._write(write, texts, centre)
+        await self._count_documents(before, texts.served())
+        await self._move_centre()
+
+    async def erase(self, entry: Entry) -> Mapping[str, int]:
+        """Remove an entry physically."""
+        texts = await self._indexed_texts([entry.id])
+        before = texts.served()
+        address = {"id": entry.id.uuid, "terms": texts.terms(entry.id)}
+        await self._execute("drop_claim", address)
+        removed = {
+            kind: await self._execute(f"erase_{kind}", address)
+            for kind in ("versions", "vectors", "postings", "uses", "outcomes", "proposals")
+        }
+        await self._count_documents(before, Counter())
+        return removed
+
+    async def count_outcome(self, entry_id: PublicId, *, success: bool) -> tuple[int, int]:
+        """Count an outcome of a procedure."""
+        parameters = {"id": entry_id.uuid, "successes": int(success), "failures": int(not success)}
+        (row,) = await self._fetch("count_outcome", parameters)
+        return row["successes"], row["failures"]
+
+    async def _write(self, write: VersionWrite, texts: "_IndexedTexts", centre: NDArray[np.float32]) -> None:
+        entry, index = write.entry, write.index
+        address = {"id": entry.id.uuid, "text_version": entry.text_version, "tier": entry.tier.value}
+        mirrored = {
+            "live": entry.is_live,
+            "scope_key": scope_key(entry.content.scope),
+            "holds_from": entry.content.holds_from,
+            "holds_to": entry.content.valid_to,
+        }
+        terms = [] if index is None else _hashed(index)
+        columns = entry_parameters(entry)
+        if entry.version > 1:
+            await self._queue("close_version", columns)
+            await self._queue("drop_claim", address)
+        term_count = 0 if index is None else index.terms.length_words
+        await self._queue("insert_version", {**columns, "terms": list(terms), "term_count": term_count})
+        if index is None:
+            known = {"terms": texts.terms(entry.id)}
+            await self._queue("mirror_vector", {**address, **mirrored})
+            await self._queue("mirror_postings", {**address, **mirrored, **known})
+        else:
+            await self._insert_index({**address, **mirrored}, index, centre)
+            if entry.version > 1:
+                await self._queue("retire_vector", address)
+                await self._queue("retire_postings", {**address, "terms": texts.terms(entry.id)})
+            texts.add(entry, list(terms), term_count)
+        texts.serve(entry)
+        await self._insert_claim(entry)
+
+    async def _insert_index(self, parameters: Parameters, index: IndexedText, centre: NDArray[np.float32]) -> None:
+        hashed = _hashed(index)
+        norm = max(float(np.linalg.norm(index.vector - centre)), _SMALLEST_NORM)
+        embedding = HalfVector(index.vector)
+        await self._queue(
+            "insert_vector",
+            {**parameters, "model_id": self._model.id, "centred_norm": norm, "embedding": embedding},
+        )
+        await self._queue(
+            "insert_postings",
+            {
+                **parameters,
+                "terms": list(hashed),
+                "tfs": list(hashed.values()),
+                "length": index.terms.length_words,
+            },
+        )
+
+    async def _insert_claim(self, entry: Entry) -> None:
+        claim = entry.content.claim
+        if claim is None or entry.status is not Status.ACTIVE:
+            return
+        subject, attribute = claim_key(claim)
+        await self._queue(
+            "insert_claim",
+            {
+                "id": entry.id.uuid,
+                "scope": entry.content.scope,
+                "subject": subject,
+                "attribute": attribute,
+                "value": value_key(claim),
+                "cardinality": claim.cardinality.value,
+                "unresolved": entry.unresolved,
+            },
+        )
+
+    async def _count_documents(self, before: "Counter[_Text]", after: "Counter[_Text]") -> None:
+        for tier in Tier:
+            gone, come = [[t for t in texts if t.tier is tier] for texts in (before - after, after - before)]
+            documents = len(come) - len(gone)
+            terms = sum(t.term_count for t in come) - sum(t.term_count for t in gone)
+            if documents or terms:
+                await self._execute("count_documents", {"tier": tier.value, "documents": documents, "terms": terms})
+
+    async def _centre(self) -> NDArray[np.float32]:
+        rows = await self._fetch("centre", {"model_id": self._model.id})
+        centre: NDArray[np.float32] = rows[0]["centre"].to_numpy() if rows else self._model.mean
+        return centre
+
+    async def _move_centre(self) -> None:
+        (row,) = await self._fetch("space_documents", {})
+        rows = await self._fetch("centre", {"model_id": self._model.id})
+        centred = rows[0]["entries_count"] if rows else CENTRE_FROM / CENTRE_GROWTH
+        if row["documents"] >= centred * CENTRE_GROWTH:
+            parameters = {
+                "model_id": self._model.id,
+                "dimensions": self._model.dimensions,
+                "model_mean": Vector(self._model.mean),
+            }
+            await self._execute("refresh_centre", parameters)
+
+    async def _indexed_texts(self, entry_ids: Sequence[PublicId]) -> "_IndexedTexts":
+        texts = _IndexedTexts({})
+        by_uuid = {entry_id.uuid: entry_id for entry_id in entry_ids}
+        if by_uuid:
+            for row in await self._fetch("indexed_texts", {"ids": list(by_uuid)}):
+                entry_id = by_uuid[row["id"]]
+                text = _Text(entry_id, row["text_version"], row["term_count"])
+                texts.known[text] = row["terms"]
+                if row["live"]:
+                    texts.live.add(text)
+        return texts
+
+    async def _fetch(self, name: str, parameters: Parameters) -> list[DictRow]:
+        return await _rows(self._connection, _SQL[name], {**self._address, **parameters})
+
+    async def _queue(self, name: str, parameters: Parameters) -> None:
+        await self._connection.execute(_SQL[name], {**self._address, **parameters})
+
+    async def _execute(self, name: str, parameters: Parameters) -> int:
+        cursor = await self._connection.execute(_SQL[name], {**self._address, **parameters})
+        return cursor.rowcount
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """One indexed text of an entry."""
+
+    entry_id: PublicId
+    text_version: int
+    term_count: int
+
+    @property
+    def tier(self) -> Tier:
+        return TIER_OF_KIND[self.entry_id.kind]
+
+
+@dataclass(slots=True)
+class _IndexedTexts:
+    """The indexed texts of some entries, with their hashed terms, and which are served."""
+
+    known: dict[_Text, Sequence[int]]
+    live: set[_Text] = field(default_factory=set)
+
+    def terms(self, entry_id: PublicId) -> list[int]:
+        """The terms of all texts of an entry."""
+        return sorted({term for text, terms in self.known.items() if text.entry_id == entry_id for term in terms})
+
+    def add(self, entry: Entry, terms: Sequence[int], term_count: int) -> None:
+        """Note a text that was written just now."""
+        self.known[_Text(entry.id, entry.text_version, term_count)] = terms
+
+    def serve(self, entry: Entry) -> None:
+        """Note which text of an entry is served from now on, if any."""
+        self.live = {text for text in self.live if text.entry_id != entry.id}
+        if entry.is_live:
+            self.live |= {t for t in self.known if (t.entry_id, t.text_version) == (entry.id, entry.text_version)}
+
+    def served(self) -> "Counter[_Text]":
+        """The texts that are served."""
+        return Counter(self.live)
+
+
+def _hashed(index: IndexedText) -> dict[int, int]:
+    """Hashed terms to their frequencies, within a smallint."""
+    return {term_hash(term): min(tf, 32_767) for term, tf in index.terms.frequencies.items()}
+
+
+def _written_json(written: Written) -> dict[str, Any]:
+    return {
+        "id": str(written.id),
+        "version": written.version,
+        "superseded": [str(i) for i in written.superseded],
+        "unresolved_with": [str(i) for i in written.unresolved_with],
+    }
+
+
+def _written_from(item: Mapping[str, Any]) -> Written:
+    return Written(
+        parse_id(item["id"]),
+        item["version"],
+        tuple(map(parse_id, item["superseded"])),
+        tuple(map(parse_id, item["unresolved_with"])),
+    )

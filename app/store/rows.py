@@ -1,0 +1,119 @@
+"""Rows to domain records, and back."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from app.domain.entries import (
+    KIND_OF_TIER,
+    Author,
+    Cardinality,
+    Category,
+    Claim,
+    Content,
+    Entry,
+    Status,
+    Tier,
+)
+from app.domain.ids import PublicId
+
+Row = Mapping[str, Any]
+
+
+def claim_from(row: Row) -> Claim | None:
+    """The claim of an entry's row."""
+    if row["claim_subject"] is None:
+        return None
+    return Claim(
+        row["claim_subject"], row["claim_attribute"], row["claim_value"], Cardinality(row["claim_cardinality"])
+    )
+
+
+def entry_from(row: Row) -> Entry:
+    """One version, from a row of entry_versions with the name of its space."""
+    tier = Tier(row["tier"])
+    kind = KIND_OF_TIER[tier]
+    space_id: UUID = row["space_id"]
+    superseded_by: UUID | None = row["superseded_by"]
+    return Entry(
+        id=PublicId(row["id"], space_id, kind),
+        version=row["version"],
+        text_version=row["text_version"],
+        sequence=row["sequence"],
+        tier=tier,
+        space=row["space"],
+        content=_content_from(row),
+        status=Status(row["status"]),
+        recorded_at=row["recorded_at"],
+        first_recorded_at=row["first_recorded_at"],
+        last_confirmed_at=row["last_confirmed_at"],
+        unresolved=row["unresolved"],
+        superseded_by=None if superseded_by is None else PublicId(superseded_by, space_id, kind),
+        reason=row["reason"],
+    )
+
+
+def _content_from(row: Row) -> Content:
+    author = Author(row["author_name"], row["author_platform"], row["author_id"])
+    return Content(
+        text=row["text"],
+        category=None if row["category"] is None else Category(row["category"]),
+        tags=tuple(row["tags"]),
+        scope=row["scope"],
+        claim=claim_from(row),
+        claim_derived=row["claim_derived"],
+        importance=row["importance"],
+        confidence=row["confidence"],
+        valid_from=row["valid_from"],
+        valid_to=row["valid_to"],
+        occurred_at=row["occurred_at"],
+        participants=tuple(row["participants"]),
+        trigger=row["trigger"],
+        author=None if author == Author() else author,
+        session=row["session"],
+        context=row["context"],
+        source=row["source"],
+    )
+
+
+def entry_parameters(entry: Entry) -> dict[str, Any]:
+    """The columns of one version."""
+    content = entry.content
+    author = content.author or Author()
+    claim = content.claim
+    return {
+        "id": entry.id.uuid,
+        "version": entry.version,
+        "text_version": entry.text_version,
+        "sequence": entry.sequence,
+        "tier": entry.tier.value,
+        "status": entry.status.value,
+        "text": content.text,
+        "category": content.category,
+        "tags": list(content.tags),
+        "scope": content.scope,
+        "claim_subject": claim and claim.subject,
+        "claim_attribute": claim and claim.attribute,
+        "claim_value": claim and claim.value,
+        "claim_cardinality": claim and claim.cardinality.value,
+        "claim_derived": content.claim_derived,
+        "importance": content.importance,
+        "confidence": content.confidence,
+        "valid_from": content.valid_from,
+        "valid_to": content.valid_to,
+        "occurred_at": content.occurred_at,
+        "participants": list(content.participants),
+        "trigger": content.trigger,
+        "author_name": author.name,
+        "author_platform": author.platform,
+        "author_id": author.id,
+        "session": content.session,
+        "context": content.context,
+        "source": content.source,
+        "recorded_at": entry.recorded_at,
+        "first_recorded_at": entry.first_recorded_at,
+        "last_confirmed_at": entry.last_confirmed_at,
+        "unresolved": entry.unresolved,
+        "superseded_by": entry.superseded_by and entry.superseded_by.uuid,
+        "reason": entry.reason,
+    }

@@ -1,0 +1,226 @@
+-- lock_space --
+-- Take the space for this transaction, making it if need be. Writes of one space follow one another, so
+-- that claims, statistics and sequence need no further care. Returns the last sequence.
+INSERT INTO spaces (tenant_id, id, name, created_at)
+VALUES (%(tenant_id)s, %(space_id)s, %(name)s, now())
+    ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name
+RETURNING sequence, now() AS now;
+
+-- advance_space --
+UPDATE spaces SET sequence = %(sequence)s WHERE tenant_id = %(tenant_id)s AND id = %(space_id)s;
+
+-- current_entry --
+SELECT e.*, s.name AS space
+  FROM entry_versions e
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
+ WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = %(id)s AND e.closed_at IS NULL;
+
+-- entry_history --
+-- All versions, newest first.
+SELECT e.*, s.name AS space
+  FROM entry_versions e
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
+ WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = %(id)s
+ ORDER BY e.version DESC;
+
+-- entry_versions --
+-- Given versions of given entries, in no order.
+SELECT e.*, s.name AS space
+  FROM unnest(%(ids)s::uuid[], %(versions)s::int[]) AS wanted(id, version)
+  JOIN entry_versions e
+    ON e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = wanted.id AND e.version = wanted.version
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id;
+
+-- list_entries --
+-- Current versions, newest first.
+SELECT e.*, s.name AS space
+  FROM entry_versions e
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
+ WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.tier = %(tier)s::tier AND e.closed_at IS NULL
+   AND (%(before)s::uuid IS NULL OR e.id < %(before)s::uuid)
+   AND (%(statuses)s::text[] IS NULL OR e.status = ANY(%(statuses)s::text[]))
+   AND (%(category)s::text IS NULL OR e.category = %(category)s::text)
+   AND (%(tag)s::text IS NULL OR %(tag)s::text = ANY(e.tags))
+   AND (%(scope)s::text IS NULL OR e.scope = %(scope)s::text)
+ ORDER BY e.id DESC
+ LIMIT %(limit)s;
+
+-- claimants --
+-- Current active entries with one of the given claim keys.
+SELECT e.*, s.name AS space
+  FROM unnest(%(subjects)s::text[], %(attributes)s::text[]) AS wanted(subject, attribute)
+  JOIN claims c
+    ON c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.subject = wanted.subject
+   AND c.attribute = wanted.attribute
+  JOIN entry_versions e
+    ON e.tenant_id = c.tenant_id AND e.space_id = c.space_id AND e.id = c.id AND e.closed_at IS NULL
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
+ WHERE e.status = 'active';
+
+-- close_version --
+UPDATE entry_versions SET closed_at = %(recorded_at)s
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND version = %(version)s - 1
+   AND closed_at IS NULL;
+
+-- insert_version --
+INSERT INTO entry_versions (
+    tenant_id, space_id, id, version, text_version, sequence, tier, status, text, category, tags, scope,
+    claim_subject, claim_attribute, claim_value, claim_cardinality, claim_derived, importance, confidence,
+    valid_from, valid_to, occurred_at, participants, trigger, author_name, author_platform, author_id, session,
+    context, source, recorded_at, first_recorded_at, last_confirmed_at, unresolved, superseded_by, reason, terms, term_count)
+VALUES (
+    %(tenant_id)s, %(space_id)s, %(id)s, %(version)s, %(text_version)s, %(sequence)s, %(tier)s::tier, %(status)s,
+    %(text)s, %(category)s, %(tags)s, %(scope)s, %(claim_subject)s, %(claim_attribute)s, %(claim_value)s,
+    %(claim_cardinality)s, %(claim_derived)s, %(importance)s, %(confidence)s, %(valid_from)s, %(valid_to)s,
+    %(occurred_at)s, %(participants)s, %(trigger)s, %(author_name)s, %(author_platform)s, %(author_id)s, %(session)s,
+    %(context)s, %(source)s, %(recorded_at)s, %(first_recorded_at)s, %(last_confirmed_at)s, %(unresolved)s,
+    %(superseded_by)s, %(reason)s, %(terms)s, %(term_count)s);
+
+-- insert_vector --
+INSERT INTO entry_vectors (
+    tenant_id, space_id, model_id, id, text_version, tier, live, scope_key, holds_from, holds_to, centred_norm, embedding)
+VALUES (
+    %(tenant_id)s, %(space_id)s, %(model_id)s, %(id)s, %(text_version)s, %(tier)s::tier, %(live)s, %(scope_key)s,
+    %(holds_from)s, %(holds_to)s, %(centred_norm)s, %(embedding)s);
+
+-- insert_postings --
+INSERT INTO entry_postings (
+    tenant_id, space_id, term, id, text_version, tier, live, scope_key, holds_from, holds_to, tf, length)
+SELECT %(tenant_id)s, %(space_id)s, t.term, %(id)s, %(text_version)s, %(tier)s::tier, %(live)s, %(scope_key)s,
+       %(holds_from)s, %(holds_to)s, t.tf, %(length)s
+  FROM unnest(%(terms)s::bigint[], %(tfs)s::smallint[]) AS t(term, tf);
+
+-- mirror_vector --
+-- Carry what the arms filter by from the current version to its vector; untouched where nothing changed.
+UPDATE entry_vectors
+   SET live = %(live)s, scope_key = %(scope_key)s, holds_from = %(holds_from)s, holds_to = %(holds_to)s
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND text_version = %(text_version)s
+   AND (live, scope_key, holds_from, holds_to)
+       IS DISTINCT FROM (%(live)s, %(scope_key)s, %(holds_from)s::timestamptz, %(holds_to)s::timestamptz);
+
+-- mirror_postings --
+UPDATE entry_postings
+   SET live = %(live)s, scope_key = %(scope_key)s, holds_from = %(holds_from)s, holds_to = %(holds_to)s
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND term = ANY(%(terms)s::bigint[])
+   AND id = %(id)s AND text_version = %(text_version)s
+   AND (live, scope_key, holds_from, holds_to)
+       IS DISTINCT FROM (%(live)s, %(scope_key)s, %(holds_from)s::timestamptz, %(holds_to)s::timestamptz);
+
+-- retire_vector --
+-- A text that was replaced: kept for looking back, out of the arms.
+UPDATE entry_vectors SET live = FALSE
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND text_version < %(text_version)s AND live;
+
+-- retire_postings --
+UPDATE entry_postings SET live = FALSE
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND term = ANY(%(terms)s::bigint[])
+   AND id = %(id)s AND text_version < %(text_version)s AND live;
+
+-- indexed_texts --
+-- Every text that the entries were indexed under: its terms (so that its postings are found without a
+-- scan), its length in words, and whether it is served now.
+SELECT e.id, e.text_version, e.terms, e.term_count,
+       EXISTS (SELECT FROM entry_versions c
+                WHERE c.tenant_id = e.tenant_id AND c.space_id = e.space_id AND c.id = e.id
+                  AND c.closed_at IS NULL AND c.status = 'active' AND c.text_version = e.text_version) AS live
+  FROM entry_versions e
+ WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = ANY(%(ids)s::uuid[])
+   AND e.version = e.text_version;
+
+-- drop_claim --
+-- Take an entry's claim away; another entry that restates it takes its place.
+WITH gone AS (
+    DELETE FROM claims WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s RETURNING *)
+UPDATE claims c SET restated = FALSE
+  FROM gone
+ WHERE NOT gone.restated AND NOT gone.unresolved
+   AND c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.subject = gone.subject
+   AND c.attribute = gone.attribute AND c.scope = gone.scope AND c.restated
+   AND c.id = (SELECT min(o.id::text)::uuid FROM claims o
+                WHERE o.tenant_id = %(tenant_id)s AND o.space_id = %(space_id)s AND o.subject = gone.subject
+                  AND o.attribute = gone.attribute AND o.scope = gone.scope AND o.restated AND o.id <> gone.id);
+
+-- insert_claim --
+INSERT INTO claims (
+    tenant_id, space_id, id, scope, subject, attribute, value, cardinality, unresolved, restated)
+SELECT %(tenant_id)s, %(space_id)s, %(id)s, %(scope)s, %(subject)s, %(attribute)s, %(value)s, %(cardinality)s,
+       %(unresolved)s,
+       EXISTS (SELECT FROM claims c
+                WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.subject = %(subject)s
+                  AND c.attribute = %(attribute)s AND c.scope = %(scope)s AND NOT c.unresolved AND NOT c.restated);
+
+-- count_documents --
+INSERT INTO tier_statistics (tenant_id, space_id, tier, documents, terms)
+VALUES (%(tenant_id)s, %(space_id)s, %(tier)s::tier, %(documents)s, %(terms)s)
+    ON CONFLICT (tenant_id, space_id, tier) DO UPDATE
+   SET documents = tier_statistics.documents + excluded.documents, terms = tier_statistics.terms + excluded.terms;
+
+-- space_documents --
+SELECT coalesce(sum(documents), 0)::bigint AS documents FROM tier_statistics
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s;
+
+-- centre --
+SELECT entries_count, centre FROM space_centres
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = %(model_id)s;
+
+-- refresh_centre --
+-- The centre follows the mean of the live vectors, drawn towards the model's mean while they are few
+-- (share n / (2n + 20), docs/decisions/002-centring.md); every vector's norm follows the centre.
+WITH live AS (
+    SELECT avg(embedding::vector) AS mean, count(*) AS n
+      FROM entry_vectors
+     WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = %(model_id)s AND live
+), fresh AS (
+    SELECT n, mean * array_fill(n / (2.0 * n + 20), ARRAY[%(dimensions)s])::vector
+              + %(model_mean)s::vector * array_fill(1 - n / (2.0 * n + 20), ARRAY[%(dimensions)s])::vector AS centre
+      FROM live WHERE n > 0
+), stored AS (
+    INSERT INTO space_centres (tenant_id, space_id, model_id, version, entries_count, centre)
+    SELECT %(tenant_id)s, %(space_id)s, %(model_id)s, 1, n, centre FROM fresh
+        ON CONFLICT (tenant_id, space_id, model_id) DO UPDATE
+       SET version = space_centres.version + 1, entries_count = excluded.entries_count, centre = excluded.centre)
+UPDATE entry_vectors v
+   SET centred_norm = greatest(l2_norm(v.embedding::vector - fresh.centre), 0.05)
+  FROM fresh
+ WHERE v.tenant_id = %(tenant_id)s AND v.space_id = %(space_id)s AND v.model_id = %(model_id)s;
+
+-- count_outcome --
+INSERT INTO procedure_outcomes (tenant_id, space_id, id, successes, failures)
+VALUES (%(tenant_id)s, %(space_id)s, %(id)s, %(successes)s, %(failures)s)
+    ON CONFLICT (tenant_id, space_id, id) DO UPDATE
+   SET successes = procedure_outcomes.successes + excluded.successes,
+       failures = procedure_outcomes.failures + excluded.failures
+RETURNING successes, failures;
+
+-- outcomes --
+SELECT id, successes, failures FROM procedure_outcomes
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
+
+-- erase_versions --
+DELETE FROM entry_versions WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+
+-- erase_vectors --
+DELETE FROM entry_vectors WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+
+-- erase_postings --
+DELETE FROM entry_postings
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND term = ANY(%(terms)s::bigint[]);
+
+-- erase_uses --
+DELETE FROM entry_uses WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+
+-- erase_outcomes --
+DELETE FROM procedure_outcomes WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+
+-- erase_proposals --
+DELETE FROM supersession_proposals
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND (kept = %(id)s OR superseded = %(id)s);
+
+-- proposals --
+-- Pending proposals of a space, oldest first.
+SELECT kept, kept_version, superseded, superseded_version, why FROM supersession_proposals
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s
+ ORDER BY proposed_at, kept, superseded;
+
+-- clear_proposals --
+DELETE FROM supersession_proposals WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s;

@@ -1,0 +1,194 @@
+-- candidates --
+-- All arms over one space, in one statement: what search brings up, with what each arm saw.
+--
+-- dense: centred cosine similarity, ((q' . d) - (q' . m)) / |d - m| with q' the centred query, m the
+--   space's centre and |d - m| stored per vector. Exact; an index-only scan of entry_vectors_live.
+-- lexical: BM25 (k1 1.2, b 0.75, Lucene's idf over at least 100 documents) from the space's own
+--   statistics; the forms of one word are worth 1 together.
+-- Both keep candidate_limit hits a tier, then the pool of a tier is ranked by the evidence of both arms
+-- (the exponent of app/scoring/relevance.py) and cut to candidate_limit. What is not visible fills only what is left.
+-- preferences: independent of the query, in a stable order. pinned: whatever search says.
+--
+-- Looking back reads past versions too; the branches marked so never run otherwise (a one-time filter).
+-- The final join is LATERAL with LIMIT 1: a plain join would hash the whole space.
+WITH centre AS MATERIALIZED (
+    SELECT centred.query::halfvec AS query, -(centred.query <#> m.point) AS shift
+      FROM (SELECT coalesce(
+                (SELECT c.centre FROM space_centres c
+                  WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.model_id = %(model_id)s),
+                (SELECT e.mean FROM embedding_models e WHERE e.id = %(model_id)s)) AS point) AS m
+     CROSS JOIN LATERAL (SELECT l2_normalize(%(vector)s::vector - m.point) AS query) AS centred
+),
+dense AS MATERIALIZED (
+    SELECT hit.id, hit.text_version, t.tier, hit.visible, hit.cosine_similarity
+      FROM unnest(enum_range(NULL::tier)) AS t(tier)
+     CROSS JOIN LATERAL (
+        SELECT v.id, v.text_version, v.visible, v.cosine_similarity
+          FROM (SELECT id, text_version,
+                       scope_key = ANY(%(scope_keys)s::bigint[])
+                       AND (%(looks_back)s OR (coalesce(holds_from <= %(as_of)s, TRUE)
+                                               AND coalesce(holds_to > %(as_of)s, TRUE))) AS visible,
+                       (-(embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre))
+                           / centred_norm AS cosine_similarity
+                  FROM entry_vectors
+                 WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = %(model_id)s
+                   AND tier = t.tier AND live AND %(vector)s::vector IS NOT NULL
+                 UNION ALL
+                SELECT id, text_version, scope_key = ANY(%(scope_keys)s::bigint[]),
+                       (-(embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre)) / centred_norm
+                  FROM entry_vectors  -- looking back
+                 WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = %(model_id)s
+                   AND tier = t.tier AND NOT live AND %(vector)s::vector IS NOT NULL AND %(looks_back)s) AS v
+         ORDER BY v.visible DESC, v.cosine_similarity DESC
+         LIMIT %(candidate_limit)s) AS hit
+),
+statistics AS MATERIALIZED (
+    SELECT tier, greatest(terms, 1)::float8 / greatest(documents, 1) AS average_length,
+           greatest(sum(documents) OVER (), 100)::float8 AS documents
+      FROM tier_statistics
+     WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s
+),
+query_terms AS MATERIALIZED (
+    SELECT * FROM unnest(%(terms)s::bigint[], %(term_weights)s::float8[], %(words)s::int[]) AS t(term, weight, word)
+),
+matches AS MATERIALIZED (
+    SELECT p.id, p.text_version, p.tier, p.term, q.weight, q.word,
+           p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / s.average_length)) AS saturation,
+           p.scope_key = ANY(%(scope_keys)s::bigint[])
+           AND (%(looks_back)s OR (coalesce(p.holds_from <= %(as_of)s, TRUE)
+                                   AND coalesce(p.holds_to > %(as_of)s, TRUE))) AS visible
+      FROM query_terms q
+      JOIN entry_postings p
+        ON p.tenant_id = %(tenant_id)s AND p.space_id = %(space_id)s AND p.term = q.term
+      JOIN statistics s USING (tier)
+     WHERE p.live OR %(looks_back)s
+),
+idf AS MATERIALIZED (
+    SELECT term, ln(1 + (greatest(s.documents, count(*)) - count(*) + 0.5) / (count(*) + 0.5)) AS idf
+      FROM matches CROSS JOIN (SELECT max(documents) AS documents FROM statistics) AS s
+     GROUP BY term, s.documents
+),
+-- The most that the query could score: a word counts with its commonest form, an unknown word in full.
+best_score AS MATERIALIZED (
+    SELECT sum(2.2 * word_idf) AS best
+      FROM (SELECT coalesce(min(i.idf), ln(1 + (max(s.documents) + 0.5) / 0.5)) AS word_idf
+              FROM query_terms q
+              LEFT JOIN idf i USING (term)
+             CROSS JOIN (SELECT max(documents) AS documents FROM statistics) AS s
+             GROUP BY q.word) AS w
+),
+bm25 AS MATERIALIZED (
+    SELECT id, text_version, tier, bool_and(visible) AS visible, sum(word_score) AS bm25_score
+      FROM (SELECT m.id, m.text_version, m.tier, bool_and(m.visible) AS visible,
+                   sum(m.weight * i.idf * m.saturation) / greatest(1, sum(m.weight)) AS word_score
+              FROM matches m
+              JOIN idf i USING (term)
+             GROUP BY m.id, m.text_version, m.tier, m.word) AS words
+     GROUP BY id, text_version, tier
+),
+lexical AS (
+    SELECT hit.id, hit.text_version, t.tier, hit.visible
+      FROM unnest(enum_range(NULL::tier)) AS t(tier)
+     CROSS JOIN LATERAL (
+        SELECT b.id, b.text_version, b.visible
+          FROM bm25 b
+         WHERE b.tier = t.tier
+         ORDER BY b.visible DESC, b.bm25_score DESC
+         LIMIT %(candidate_limit)s) AS hit
+),
+pool AS (
+    SELECT ids.id, ids.text_version, ids.tier, ids.visible, d.cosine_similarity, b.bm25_score,
+           least(1, b.bm25_score / (SELECT best FROM best_score)) AS coverage
+      FROM (SELECT id, text_version, tier, visible FROM dense
+             UNION
+            SELECT id, text_version, tier, visible FROM lexical) AS ids
+      LEFT JOIN dense d ON d.id = ids.id AND d.text_version = ids.text_version
+      LEFT JOIN bm25 b ON b.id = ids.id AND b.text_version = ids.text_version
+),
+ranked AS (
+    SELECT pool.*,
+           row_number() OVER (
+               PARTITION BY tier
+               ORDER BY visible DESC,
+                        power(greatest(coalesce(cosine_similarity, -1) + %(cosine_offset)s, 0), 2)
+                        + %(keyword_weight)s
+                          * power(coalesce(bm25_score * coverage, 0) / %(bm25_scale)s, %(keyword_power)s) DESC,
+                        id) AS place
+      FROM pool
+),
+chosen AS MATERIALIZED (
+    SELECT id, text_version, cosine_similarity, bm25_score, coverage, FALSE AS is_preference
+      FROM ranked
+     WHERE place <= %(candidate_limit)s
+     UNION ALL
+    (SELECT id, text_version, NULL, NULL, NULL, TRUE
+       FROM entry_versions
+      WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND closed_at IS NULL AND status = 'active'
+        AND importance >= 0.7
+        AND category IN ('output_preference', 'personal_preference', 'assistant_preference')
+        AND scope = ANY(%(scopes)s::text[]) AND NOT %(looks_back)s
+      ORDER BY importance DESC, id
+      LIMIT %(preference_limit)s)
+     UNION ALL
+    (SELECT id, text_version, NULL, NULL, NULL, TRUE
+       FROM entry_versions  -- looking back
+      WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND importance >= 0.7
+        AND category IN ('output_preference', 'personal_preference', 'assistant_preference')
+        AND scope = ANY(%(scopes)s::text[]) AND status IN ('active', 'superseded')
+        AND recorded_at <= coalesce(%(known_at)s, 'infinity'::timestamptz)
+        AND coalesce(closed_at, 'infinity') >= coalesce(%(known_at)s, 'infinity'::timestamptz)
+        AND %(looks_back)s
+      ORDER BY importance DESC, id
+      LIMIT %(preference_limit)s)
+     UNION ALL
+    SELECT id, max(text_version), NULL, NULL, NULL, FALSE
+      FROM entry_versions
+     WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(pinned)s::uuid[])
+     GROUP BY id
+)
+SELECT e.id, e.version, e.sequence, e.tier::text AS tier, e.text, e.scope, e.first_recorded_at AS recorded_at,
+       e.last_confirmed_at, e.category, e.tags, e.claim_subject, e.claim_attribute, e.claim_value,
+       e.claim_cardinality, e.importance, e.confidence, e.valid_from, e.valid_to, e.occurred_at, e.trigger,
+       e.unresolved, u.uses, coalesce(c.cosine_similarity, v.cosine_similarity) AS cosine_similarity,
+       c.bm25_score, c.coverage, c.is_preference, v.vector,
+       ARRAY(SELECT s.id FROM entry_versions s
+              WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s AND s.superseded_by = e.id
+                AND s.closed_at IS NULL AND s.status = 'superseded') AS superseded,
+       (SELECT p.kept FROM supersession_proposals p
+          JOIN entry_versions k
+            ON k.tenant_id = p.tenant_id AND k.space_id = p.space_id AND k.id = p.kept AND k.version = p.kept_version
+         WHERE p.tenant_id = %(tenant_id)s AND p.space_id = %(space_id)s AND p.superseded = e.id
+           AND p.superseded_version = e.version AND k.closed_at IS NULL AND k.status = 'active'
+           AND NOT %(looks_back)s
+         ORDER BY p.kept LIMIT 1) AS outdated_by
+  FROM chosen c
+ CROSS JOIN LATERAL (
+    SELECT * FROM entry_versions x
+     WHERE x.tenant_id = %(tenant_id)s AND x.space_id = %(space_id)s AND x.id = c.id
+       AND x.text_version = c.text_version
+       AND CASE WHEN %(looks_back)s
+                THEN x.recorded_at <= coalesce(%(known_at)s, 'infinity'::timestamptz)
+                     AND coalesce(x.closed_at, 'infinity') >= coalesce(%(known_at)s, 'infinity'::timestamptz)
+                     AND x.status IN ('active', 'superseded')
+                ELSE x.closed_at IS NULL AND x.status = 'active' END
+     ORDER BY x.version DESC
+     LIMIT 1) AS e
+  LEFT JOIN LATERAL (
+    SELECT (-(y.embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre)) / y.centred_norm
+               AS cosine_similarity,
+           CASE WHEN y.tier = 'memories' THEN y.embedding END AS vector
+      FROM entry_vectors y
+     WHERE y.tenant_id = %(tenant_id)s AND y.space_id = %(space_id)s AND y.model_id = %(model_id)s
+       AND y.id = c.id AND y.text_version = c.text_version
+     LIMIT 1) AS v ON e.tier = 'memories' OR c.cosine_similarity IS NULL
+  LEFT JOIN LATERAL (
+    SELECT w.uses FROM entry_uses w
+     WHERE w.tenant_id = %(tenant_id)s AND w.space_id = %(space_id)s AND w.id = c.id
+     LIMIT 1) AS u ON TRUE;
+
+-- soul_blocks --
+-- The active blocks of a persona, in the order in which they are rendered.
+SELECT id, version, name, text, position, active, recorded_at, reason
+  FROM soul_blocks
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND closed_at IS NULL AND active
+ ORDER BY position, name, id;

@@ -1,0 +1,1 @@
+"""What counts as a claim, which memories contradict each other, and which of them holds."""
