@@ -64,9 +64,10 @@ def values_conflict(one: Claim, other: Claim) -> bool:
     return not (ones <= others or others <= ones)
 
 
-def implied_country(claim: Claim) -> Claim | None:
-    """Who lives in a city that the data files know lives in its country."""
-    if claim_key(claim)[1] != "residence":
-        return None
-    country = country_of().get(value_key(claim))
+def implied_claim(claim: Claim) -> Claim | None:
+    """What follows from a claim: who lives in a known city lives in its country, who has a job works."""
+    attribute = claim_key(claim)[1]
+    if attribute in ("job", "employer"):
+        return Claim(claim.subject, "working life", "employed")
+    country = country_of().get(value_key(claim)) if attribute == "residence" else None
     return Claim(claim.subject, "country of residence", country) if country else None

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from app.contradictions.claims import claim_key, implied_country, value_key, values_conflict
+from app.contradictions.claims import claim_key, implied_claim, value_key, values_conflict
 from app.contradictions.lexicon import languages
 from app.contradictions.reading import ATTITUDE, Reading, readings
 from app.contradictions.wording import sentences
@@ -39,7 +39,7 @@ def facts_of(text: str, claim: Claim | None) -> Facts:
     read = readings(text)
     claims = ([claim] if claim else []) + [one.claim for one in read if not one.denied]
     asserted = tuple({claim_key(one): (claim_key(one), one) for one in reversed(claims)}.values())
-    implied = tuple((claim_key(one), one) for _, each in asserted if (one := implied_country(each)))
+    implied = tuple((claim_key(one), one) for _, each in asserted if (one := implied_claim(each)))
     denied = tuple((claim_key(one.claim), one.claim) for one in read if one.denied)
     liked = tuple(found for key, one in asserted if (found := _liking(key, one)))
     switched = tuple(_switch(key, one) for key, one in asserted if key[1].startswith(_PREFERRED) and _says_now(text))

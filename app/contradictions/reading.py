@@ -53,6 +53,15 @@ class _Clause:
         """Whether one of the first words makes what follows a wish, a report or a guess."""
         return not self.language.words["hedges"].isdisjoint(word.folded for word in self.words[:end])
 
+    def is_scoped(self, end: int, *, imperative: bool) -> bool:
+        """Whether what follows says that this holds at some times, or for some things, only."""
+        words, closed = self.language.words, self.language.closed
+        after = [word.folded for word in self.words[end:]]
+        clause = after[: next((i for i, word in enumerate(after) if word in words["clause_starts"]), len(after))]
+        if imperative and clause and clause[0] in words["scoping_traits"]:
+            return True
+        return any(word in words["scoping"] or word in closed["weekday"] or word in closed["daypart"] for word in clause)
+
 
 _Said = tuple[Reading, int, int]
 """A reading, where its value starts in the clause, and where it ends."""
@@ -148,6 +157,8 @@ def _rule_says(clause: _Clause, subject: Subject, rule: Rule, match: Match[str])
     end = bisect_left(clause.offsets, match.end())
     if not rule.kind:
         value = OPPOSITE[rule.value] if negated and rule.flips else rule.value
+        if clause.is_scoped(end, imperative=rule.imperative):
+            return None
         claim = Claim(subject.name, rule.attribute, value)
         return Reading(claim, denied=negated and not rule.flips), end, end
     if rule.attribute == ATTITUDE:
@@ -155,6 +166,8 @@ def _rule_says(clause: _Clause, subject: Subject, rule: Rule, match: Match[str])
     denied = negated or rule.denies
     cardinality = Cardinality.MANY if rule.many else Cardinality.ONE
     said = _with_value(clause, subject.name, rule.attribute, rule.kind, end, denied=denied, cardinality=cardinality)
+    if said and not (rule.many or rule.of_things) and clause.is_scoped(said[2], imperative=False):
+        return None
     if said and rule.suffix and not rule.suffix.match(clause.text, clause.offsets[said[2]]):
         return None
     return said
@@ -186,6 +199,18 @@ def _with_value(
     first, end = start + span[0], start + span[1]
     if attribute == "residence" and is_country(clause.folded(first, end)):
         attribute = "country of residence"
+    if kind == "comparison":
+        attribute = _comparison(clause, first, end)
     if attribute == "preferred":
         attribute = f"preferred {kind}"
     return Reading(Claim(subject, attribute, clause.quote(first, end), cardinality), denied=denied), start, end
+
+
+def _comparison(clause: _Clause, first: int, end: int) -> str:
+    """One attribute for both ways to prefer one of two things: "preference:coffee|tea"."""
+    words = clause.words[end + 1 :]
+    rest = Phrase(words, clause.language)
+    start = int(rest.at(0) in clause.language.subjects.articles)
+    count = rest.dropping(start).until(clause.language.words["tail"], 3)
+    other = " ".join(word.folded for word in words[start : start + count])
+    return "preference:" + "|".join(sorted((clause.folded(first, end), other)))

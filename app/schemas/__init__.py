@@ -1,4 +1,4 @@
 """Wire models: what JSON looks like. Unknown fields are refused; every limit has one home.
 
-Pydantic only; may import the domain, whose records they turn into.
+May import the domain and the use cases, whose records they turn into.
 """
