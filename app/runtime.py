@@ -3,29 +3,36 @@
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 from uuid import UUID
 
 import uuid_utils
 
+from app.assembly.pack import TokenCounter
+from app.assembly.ports import Embedder
+from app.assembly.recorder import AssemblyLog, Recorder
 from app.assembly.records import AssemblyRules
 from app.assembly.service import AssemblyService
 from app.domain.callers import Role
 from app.domain.ids import IdKind, PublicId
 from app.embedding.bundled import BundledEmbedder
-from app.embedding.calibration import CALIBRATIONS
+from app.embedding.calibration import CALIBRATIONS, ModelCalibration
 from app.embedding.centre import measure_centre
 from app.entries.service import EntryService
+from app.maintenance.service import MaintenanceService
 from app.scoring.relevance import MIN_RELEVANCE
 from app.settings import Settings
 from app.store import embedded
-from app.store.entries import PostgresEntries
+from app.store.assembly_log import PostgresAssemblyLog
+from app.store.entries import Pool, PostgresEntries
 from app.store.keys import KEY_CHARS_MIN, NewKey, PostgresKeys, ensure_key
+from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
-from app.store.models import ModelRow, adopt_model
+from app.store.models import ModelCentre, ModelRow, adopt_model
 from app.store.pool import create_pool
 from app.store.retriever import PostgresRetriever
 from app.text.tokens import token_counter
@@ -41,6 +48,22 @@ class Runtime:
     keys: PostgresKeys
     entries: EntryService
     assembly: AssemblyService
+    assembly_log: AssemblyLog
+    recorder: Recorder
+    maintenance: MaintenanceService
+    count: TokenCounter
+
+
+class RunningEmbedder(Embedder, Protocol):
+    """An embedder with a life of its own."""
+
+    async def start(self) -> None:
+        """Load the model."""
+        ...
+
+    def close(self) -> None:
+        """Stop. Idempotent."""
+        ...
 
 
 class ConfigurationError(Exception):
@@ -85,6 +108,15 @@ async def open_database(settings: Settings) -> AsyncIterator[str]:
 async def open_runtime(settings: Settings) -> AsyncIterator[Runtime]:
     """Start everything that the service needs, and stop it at the end."""
     embedder = BundledEmbedder()
+    async with open_runtime_with(settings, embedder, CALIBRATIONS[embedder.name]) as runtime:
+        yield runtime
+
+
+@asynccontextmanager
+async def open_runtime_with(
+    settings: Settings, embedder: RunningEmbedder, calibration: ModelCalibration
+) -> AsyncIterator[Runtime]:
+    """The same, with a given embedder; it is started here and closed at the end."""
     counting = asyncio.create_task(asyncio.to_thread(token_counter, settings.tokenizer))
     loading = asyncio.create_task(embedder.start())
     try:
@@ -94,25 +126,61 @@ async def open_runtime(settings: Settings) -> AsyncIterator[Runtime]:
             await asyncio.to_thread(_ensure_first_key, settings, url)
             count = await counting
             async with create_pool(url, settings.database_connections) as pool:
-                calibration = CALIBRATIONS[embedder.name]
-                yield Runtime(
-                    keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
-                    entries=EntryService(PostgresEntries(pool, model), embedder, new_id),
-                    assembly=AssemblyService(
-                        embedder=embedder,
-                        retriever=PostgresRetriever(pool, model, calibration.relevance),
-                        rules=AssemblyRules(calibration.relevance, calibration.band, MIN_RELEVANCE),
-                        count=count,
-                        seconds=time.perf_counter,
-                    ),
-                )
+                runtime = _build(settings, pool, model, embedder=embedder, calibration=calibration, count=count)
+                async with _background(runtime.recorder.run(), runtime.maintenance.run(settings.consolidation_seconds)):
+                    yield runtime
+                    await runtime.recorder.settled()
     finally:
         embedder.close()
 
 
-async def _adopt(url: str, embedder: BundledEmbedder) -> ModelRow:
-    centre = await measure_centre(embedder)
-    return await asyncio.to_thread(adopt_model, url, embedder.name, lambda: centre, embedder.dimensions)
+def _build(
+    settings: Settings,
+    pool: Pool,
+    model: ModelRow,
+    *,
+    embedder: RunningEmbedder,
+    calibration: ModelCalibration,
+    count: TokenCounter,
+) -> Runtime:
+    entries = EntryService(PostgresEntries(pool, model), embedder, new_id)
+    assembly_log = PostgresAssemblyLog(pool)
+    return Runtime(
+        keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
+        entries=entries,
+        assembly=AssemblyService(
+            embedder=embedder,
+            retriever=PostgresRetriever(pool, model, calibration.relevance),
+            rules=AssemblyRules(calibration.relevance, calibration.band, MIN_RELEVANCE),
+            count=count,
+            seconds=time.perf_counter,
+        ),
+        assembly_log=assembly_log,
+        recorder=Recorder(assembly_log),
+        maintenance=MaintenanceService(PostgresHousekeeping(pool), entries.apply_proposals, settings.assembly_log_days),
+        count=count,
+    )
+
+
+@asynccontextmanager
+async def _background(*work: Coroutine[None, None, None]) -> AsyncIterator[None]:
+    """Tasks that run until the end of the block."""
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _adopt(url: str, embedder: RunningEmbedder) -> ModelRow:
+    loop = asyncio.get_running_loop()
+
+    def centre() -> ModelCentre:
+        return asyncio.run_coroutine_threadsafe(measure_centre(embedder), loop).result()
+
+    return await asyncio.to_thread(adopt_model, url, embedder.name, centre, embedder.dimensions)
 
 
 def _ensure_first_key(settings: Settings, url: str) -> None:

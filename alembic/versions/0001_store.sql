@@ -289,11 +289,13 @@ END $$;
 ALTER TABLE tenants ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tenants FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON tenants USING (id = nullif(current_setting('app.tenant_id', true), '')::uuid);
+-- Maintenance goes through the tenants one by one; the list of them is all that it sees across tenants.
+CREATE POLICY maintenance ON tenants FOR SELECT USING (current_setting('app.maintenance', true) = 'on');
 
--- A key is looked up before its tenant is known: by its prefix alone.
+-- A key is looked up before its tenant is known: by its prefix alone, and only to be read.
 ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE api_keys FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON api_keys
-    USING (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid
-           OR prefix = nullif(current_setting('app.key_prefix', true), ''))
+    USING (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
     WITH CHECK (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
+CREATE POLICY lookup ON api_keys FOR SELECT USING (prefix = nullif(current_setting('app.key_prefix', true), ''));

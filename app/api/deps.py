@@ -8,7 +8,7 @@ from fastapi import Depends, Header, Request
 
 from app.domain.callers import Caller
 from app.domain.errors import FieldProblem, InvalidInputError, UnauthenticatedError
-from app.entries.ports import IdempotencyKey
+from app.domain.idempotency import IdempotencyKey
 from app.runtime import Runtime
 
 _IDEMPOTENCY_KEY_CHARS = 200
@@ -67,7 +67,7 @@ def get_if_match(
     if if_match is None or if_match.strip() == "*":
         return None
     digits = if_match.strip().strip('"')
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 10):  # noqa: PLR2004 - within int4
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
         raise InvalidInputError(FieldProblem("If-Match", 'must be an ETag such as "3"'))
     return int(digits)
 

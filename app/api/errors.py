@@ -1,7 +1,6 @@
 """Every error as one RFC 9457 problem document: the one table of statuses."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import structlog
 from fastapi import Request
@@ -21,7 +20,7 @@ from app.domain.errors import (
     UnauthenticatedError,
     UnavailableError,
 )
-from app.schemas.problems import FieldError, Problem
+from app.schemas.problems import FieldError, Problem, field_errors
 
 _log = structlog.get_logger()
 
@@ -69,26 +68,9 @@ async def on_invalid_request(request: Request, error: Exception) -> JSONResponse
     found = error.errors()
     if any(e["type"] == "json_invalid" for e in found):
         return problem_response(400, "malformed-json", "The body is not JSON", "The body is not valid JSON.")
-    fields = [FieldError(field=_field(e["loc"]), message=_message(e)) for e in found]
+    fields = field_errors(found, skip=1)
     detail = "; ".join(f"{f.field}: {f.message}" for f in fields[:5])
     return problem_response(422, "invalid-input", "The request breaks a rule of the API", detail, fields)
-
-
-def _field(location: Sequence[Any]) -> str:
-    """`('body', 'overrides', 'must_include', 3)` as `overrides.must_include[3]`."""
-    source, *path = location
-    name = ""
-    for step in path:
-        name += f"[{step}]" if isinstance(step, int) else f".{step}" if name else str(step)
-    printable = name.encode("ascii", "backslashreplace").decode()
-    return printable or str(source)
-
-
-def _message(error: Any) -> str:
-    if error["type"] == "extra_forbidden":
-        return "is not a known field"
-    message: str = error["msg"].removeprefix("Value error, ")
-    return message.encode("utf-8", "backslashreplace").decode()
 
 
 async def on_http_error(request: Request, error: Exception) -> JSONResponse:

@@ -98,7 +98,7 @@ class _Packer:
 
     def drop(self, scored: Iterable[Scored]) -> None:
         """Leave entries out for lack of room."""
-        self.dropped.extend(Dropped(s.candidate, DropReason.BUDGET) for s in scored)
+        self.dropped.extend(Dropped(s.candidate.id, DropReason.BUDGET) for s in scored)
 
     def _pay(self, tokens: int, section: Section, purse: _Purse, group: Group | None) -> bool:
         opening = {section.value: wrapper_of_section(section, self.markup)}

@@ -30,7 +30,7 @@ from app.assembly.render import (
     render_section,
 )
 from app.assembly.screen import Screened, screen, unrepeated
-from app.contradictions.resolve import question
+from app.contradictions.resolve import Supersession, question
 from app.domain.ids import PublicId
 from app.scoring.relevance import Calibration, relevance
 from app.scoring.score import boost, score
@@ -69,8 +69,8 @@ def select(
         soul=packed.soul,
         dropped_soul=packed.dropped_soul,
         entries=_reading_order(packed.entries),
-        dropped=(*screened.dropped, *rising.dropped, *telling.dropped, *packed.dropped),
-        supersessions=screened.supersessions,
+        dropped=(*screened.dropped, *rising.dropped, *telling.dropped, *packed.dropped, *_replaced(packed.entries)),
+        supersessions=(*screened.supersessions, *_stored_supersessions(packed.entries)),
         unresolved=screened.unresolved,
         remarks=pack_remarks(remarks, texts, packed, request, count),
         tokens=packed.tokens,
@@ -134,7 +134,7 @@ def threshold(scored: Sequence[Scored], request: AssemblyRequest, rules: Assembl
         if reason is None:
             kept.append(candidate)
         else:
-            dropped.append(Dropped(candidate.candidate, reason))
+            dropped.append(Dropped(candidate.candidate.id, reason))
     return Rising(tuple(kept), tuple(dropped))
 
 
@@ -194,6 +194,16 @@ def _sentence(kind: RemarkKind, texts: Sequence[str]) -> str:
             return "Nothing is remembered about this. Say so rather than guess."
         case RemarkKind.SOURCE_UNAVAILABLE:
             return "The memory could not be read just now. Do not guess what it holds."
+
+
+def _stored_supersessions(kept: Sequence[Selected]) -> tuple[Supersession, ...]:
+    """What the entries in the prompt have replaced in the store."""
+    candidates = [e.scored.candidate for e in kept]
+    return tuple(Supersession(c.id, old, "stored", for_good=False) for c in candidates for old in c.superseded)
+
+
+def _replaced(kept: Sequence[Selected]) -> tuple[Dropped, ...]:
+    return tuple(Dropped(s.superseded, DropReason.SUPERSEDED) for s in _stored_supersessions(kept))
 
 
 def _reading_order(entries: Sequence[Selected]) -> tuple[Selected, ...]:

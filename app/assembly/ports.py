@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.assembly.plan import QueryPlan
-from app.assembly.records import Assembly, AssemblyRequest, Retrieved
-from app.domain.ids import PublicId
+from app.assembly.records import Retrieved
 
 
 class Embedder(Protocol):
@@ -38,12 +37,4 @@ class Retriever(Protocol):
 
     async def retrieve(self, plan: QueryPlan, vector: NDArray[np.float32] | None) -> Retrieved:
         """Candidates and soul blocks, in one round trip. Without a vector the dense arm is left out."""
-        ...
-
-
-class AssemblyLog(Protocol):
-    """Keeps what was assembled, without the text of any entry."""
-
-    async def record(self, assembly_id: PublicId, request: AssemblyRequest, assembly: Assembly) -> None:
-        """Keep the request and the selection; count one use of each entry; propose supersessions."""
         ...

@@ -227,9 +227,9 @@ class AssemblyRules:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A candidate that is not in the prompt, and why."""
+    """An entry that is not in the prompt, and why."""
 
-    candidate: Candidate
+    id: PublicId
     reason: DropReason
 
 

@@ -64,7 +64,7 @@ def _partition(
         if reason is None:
             kept.append(candidate)
         else:
-            dropped.append(Dropped(candidate, reason))
+            dropped.append(Dropped(candidate.id, reason))
     return kept, dropped
 
 
@@ -103,7 +103,7 @@ def _settle(candidates: Sequence[Candidate], band: SimilarityBand) -> Screened:
     lost |= among_all.losers - {c.id for c in preferences}
     return Screened(
         kept=tuple(c for c in candidates if c.id not in lost),
-        dropped=tuple(Dropped(c, DropReason.SUPERSEDED) for c in candidates if c.id in lost),
+        dropped=tuple(Dropped(c.id, DropReason.SUPERSEDED) for c in candidates if c.id in lost),
         supersessions=(*among_preferences.supersessions, *among_all.supersessions),
         unresolved=among_all.unresolved,
     )
@@ -194,4 +194,4 @@ def _distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Dr
         for word in words:
             said.setdefault((candidate.space, candidate.tier, word), []).append(candidate)
     kept = [c for c in candidates if c.id not in repeated]
-    return kept, [Dropped(c, DropReason.DUPLICATE) for c in candidates if c.id in repeated]
+    return kept, [Dropped(c.id, DropReason.DUPLICATE) for c in candidates if c.id in repeated]

@@ -13,6 +13,7 @@ from app.assembly.plan import QueryPlan, plan
 from app.assembly.ports import Embedder, Retriever
 from app.assembly.records import Assembly, AssemblyRequest, AssemblyRules, Retrieved
 from app.domain.errors import NotFoundError, UnavailableError
+from app.domain.ids import PublicId
 
 _EMBED_SHARE = 0.6
 """Of the time that a request has, the embedder may take this share; retrieval needs the rest."""
@@ -20,11 +21,17 @@ _EMBED_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A finished prompt, with how it came about. `timings_ms` holds the stages and their `total`."""
+    """A finished prompt, with how it came about.
+
+    Attributes:
+        pool_versions: The version of every candidate that was seen.
+        timings_ms: The stages and their `total`.
+    """
 
     assembly: Assembly
     plan: QueryPlan
     degraded: tuple[str, ...]
+    pool_versions: Mapping[PublicId, int]
     timings_ms: Mapping[str, float]
 
 
@@ -81,7 +88,8 @@ class AssemblyService:
         watch.lap("select")
         assembly = compose(selection, request, self.count)
         watch.lap("render")
-        return Assembled(assembly, query_plan, retrieved.degraded, watch.total())
+        versions = {c.id: c.version for c in retrieved.candidates}
+        return Assembled(assembly, query_plan, retrieved.degraded, versions, watch.total())
 
     async def _embed(self, query: str, timeout_s: float) -> NDArray[np.float32] | None:
         if not query:

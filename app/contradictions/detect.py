@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from app.contradictions.facts import Facts, facts_clash, facts_of
 from app.contradictions.features import Features, features
-from app.contradictions.wording import sentences
-from app.contradictions.wordings import clash, is_about_self
+from app.contradictions.wordings import clash, said_of_self
 from app.domain.entries import Claim
 from app.domain.ids import PublicId
 
@@ -88,12 +87,17 @@ def find_contradictions(
         if why:
             found[i, j] = why
     for i, j in _claim_candidates(facts):
-        why = _facts_why(statements[i], facts[i], statements[j], facts[j])
-        if why:
-            found[i, j] = why
-    met = [(i, j, why) for (i, j), why in found.items() if scopes_can_meet(statements[i].scope, statements[j].scope)]
-    pairs = (Contradiction(*sorted((statements[i].id, statements[j].id)), why) for i, j, why in met)
-    return tuple(sorted(pairs, key=lambda pair: (pair.one, pair.other)))
+        by_claim = _facts_why(statements[i], facts[i], statements[j], facts[j])
+        if by_claim:
+            found[i, j] = by_claim
+    pairs = (_contradiction(statements[i], statements[j], why) for (i, j), why in found.items())
+    return tuple(sorted((pair for pair in pairs if pair), key=lambda pair: (pair.one, pair.other)))
+
+
+def _contradiction(one: Statement, other: Statement, why: Why) -> Contradiction | None:
+    if not scopes_can_meet(one.scope, other.scope):
+        return None
+    return Contradiction(min(one.id, other.id), max(one.id, other.id), why)
 
 
 def contradicts(earlier: str, later: str, claims: tuple[Claim | None, Claim | None] = (None, None)) -> Why | None:
@@ -111,12 +115,7 @@ def contradicted_by(memory: Statement, message_text: str, message_claim: Claim |
     known = facts_of(memory.text, memory.claim)
     if facts_clash(known, facts_of(message_text, message_claim)):
         return True
-    about_self = (
-        message_text[sentence.words[0].start : sentence.words[-1].end]
-        for number, sentence in enumerate(sentences(message_text))
-        if is_about_self(sentence, is_first=number == 0)
-    )
-    return any(clash(features(memory.text), features(text)) for text in about_self)
+    return any(clash(features(memory.text), said) for said in said_of_self(message_text))
 
 
 def scopes_can_meet(one: str, other: str) -> bool:

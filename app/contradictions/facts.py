@@ -6,7 +6,7 @@ from typing import Literal
 
 from app.contradictions.claims import claim_key, implied_claim, value_key, values_conflict
 from app.contradictions.lexicon import languages
-from app.contradictions.reading import ATTITUDE, Reading, readings
+from app.contradictions.reading import ATTITUDE, readings
 from app.contradictions.wording import sentences
 from app.domain.entries import Claim
 
@@ -73,14 +73,13 @@ def _denies(one: Facts, other: Facts) -> bool:
 
 
 def _liking(key: Key, claim: Claim) -> tuple[Key, str] | None:
-    subject, attribute = key
     if not claim.attribute.startswith(ATTITUDE) or value_key(claim) != "positive":
         return None
     thing = claim.attribute.partition(":")[2].strip()
     for language in languages():
         drink = language.closed["drink"].get(thing)
         if drink:
-            return (subject, _LIKED + "drink"), drink
+            return (key[0], _LIKED + "drink"), drink
     return None
 
 

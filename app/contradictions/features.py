@@ -63,7 +63,11 @@ def features(text: str) -> Features:
 def _votes(text: str, words: tuple[Word, ...], language: Language) -> tuple[int, bool]:
     """How much speaks for a language: words it knows, and a letter that only it uses."""
     known = sum(word.folded in language.vocabulary for word in words)
-    return known + any(letter in _LETTERS[language.code] for letter in text), language.code == "en"
+    if language.code == "cs":
+        known += sum(word.folded.startswith("ne") and word.folded[2:] in language.vocabulary for word in words)
+    letters = any(letter in _LETTERS[language.code] for letter in text)
+    vowels = language.code == "it" and all(word.folded[-1] in "aeio" for word in words if len(word.folded) > 2)
+    return known + 2 * letters + vowels, language.code == "en"
 
 
 @lru_cache(maxsize=8192)
@@ -149,7 +153,7 @@ class _Reader:
         if month:
             self.times.add(f"date {month}-{value:02.0f}")
             return used + skip + 1
-        if _YEAR.fullmatch(self._folded(index)):
+        if _YEAR.fullmatch(self._folded(index)) and after not in self.language.units:
             self.times.add(f"year {value:.0f}")
             return used
         if self.language.closed["month"].get(before):
@@ -219,7 +223,9 @@ class _Reader:
     def _pole(self, index: int) -> int:
         word = self._folded(index)
         verb = self.language.antonyms.verbs.get(word) or _verb_poles(self.language.code).get(self._normal(word))
-        other = self.language.antonyms.others.get(word)
+        pair = f"{word} {self._folded(index + 1)}"
+        used = 2 if pair in self.language.antonyms.others else 1
+        other = self.language.antonyms.others.get(pair if used == 2 else word)
         colour = self.language.closed["colour"].get(word)
         if verb:
             self.has_predicate = True
@@ -227,6 +233,7 @@ class _Reader:
             self._mark(word, index)
         elif other and self.has_predicate:
             self.poles.add((f"other {other[0]}", str(other[1])))
+            return used
         elif colour and index == len(self.words) - 1 and self._folded(index - 1) in _PRESENT_COPULAS:
             self.poles.add(("other colour", colour))
         else:
@@ -245,8 +252,8 @@ class _Reader:
             self.content.add(self._normal(word))
 
     def _normal(self, word: str) -> str:
-        code = self.language.code
-        return self.language.synonyms.get(word) or _stem(word, code)
+        language = self.language
+        return language.synonyms.get(word) or language.subjects.kin.get(word) or _stem(word, language.code)
 
     def _mark(self, word: str, index: int) -> None:
         self.marks.update(self._marks_of(word, self._folded(index - 1)))
@@ -256,14 +263,16 @@ class _Reader:
         if word in _PRESENT_COPULAS:
             yield "single_time"
             yield "single_place"
-        if word in words["past"] or (before in _PERFECT and word not in words["stopwords"] and self._is_past(word)):
-            yield "past"
-        elif code != "it" and before not in _PRESENT_COPULAS and self._is_past(word):
+        if word in words["past"] or (self._is_past(word) and self._may_be_past_after(before)):
             yield "past"
         stem = _stem(word, code)
         for name in ("many", "single_time", "single_place"):
             if word in words[name] or stem in _stems(code, name):
                 yield name
+
+    def _may_be_past_after(self, before: str) -> bool:
+        """Italian participles need an auxiliary; after "is" an English or Czech one is a state."""
+        return before in _PERFECT or (self.language.code != "it" and before not in _PRESENT_COPULAS)
 
     def _is_past(self, word: str) -> bool:
         return len(word) > 3 and any(word.endswith(ending) for ending in self.language.words["past_suffix"])

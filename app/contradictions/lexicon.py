@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 LANGUAGES = ("en", "it", "cs")
-CLASSES = ("weekday", "month", "daypart", "colour", "language", "drink", "job", "country", "city")
+CLASSES = ("weekday", "month", "daypart", "colour", "language", "drink", "job", "country", "region", "city")
 _END = r"(?= ?$| (?:[,():]|{tail})(?= |$))"
 
 
@@ -94,8 +94,13 @@ class Language:
 
 _WORD_LISTS = (
     "stopwords", "negators", "many", "single_time", "single_place", "past", "past_suffix", "place_prepositions",
-    "measure_nouns", "hedges", "tail", "hard_tail", "phones", "leads", "switches", "keeps_ne",
-    "loses", "ordered", "scoping", "scoping_traits", "name_stops", "clause_starts", "first_person",
+    "measure_nouns", "hedges", "tail", "hard_tail", "phones", "name_particles", "not_things", "not_jobs", "leads",
+    "switches", "keeps_ne", "loses", "ordered", "scoping", "scoping_traits", "name_stops",
+    "clause_starts", "first_person",
+)  # fmt: skip
+_TELLING = (
+    "stopwords", "many", "first_person", "hedges", "negators", "single_place", "single_time", "loses", "past",
+    "measure_nouns",
 )  # fmt: skip
 
 
@@ -121,24 +126,25 @@ def _language(code: str, raw: dict[str, Any]) -> Language:
     closed = {name: _inverse(raw["closed"].get(name, {}), endings) for name in CLASSES}
     antonyms = Antonyms(*(_poles(raw["antonyms"][name], f"{code}.{name}", endings) for name in ("verbs", "others")))
     numbers, tens = _numbers(raw["numbers"])
-    known = words["stopwords"] | words["many"] | words["first_person"] | words["hedges"] | words["negators"]
-    known = known.union(*closed.values(), antonyms.verbs, antonyms.others, numbers, words["single_place"])
+    subjects, synonyms, units = _subjects(raw), _inverse(raw["synonyms"], endings), _inverse(raw["units"], endings)
+    tables = (*closed.values(), antonyms.verbs, antonyms.others, numbers, synonyms, units, subjects.kin, subjects.own)
+    known = frozenset[str]().union(*(words[name] for name in _TELLING), *tables, raw["attribute_nouns"])
     return Language(
         code=code,
         words=words,
         negator_phrases=_phrases(raw["negator_phrases"]),
-        subjects=_subjects(raw),
+        subjects=subjects,
         rules=_rules(raw, words["tail"]),
         attribute_nouns={noun: _pair(value) for noun, value in raw["attribute_nouns"].items()},
         favourite=re.compile(raw["favourite"]["pattern"]),
         nouns=_inverse(raw["nouns"], endings),
         antonyms=antonyms,
         comparing=frozenset(raw["comparing"]["words"].replace("_", " ").split()) - {"rather", "more"},
-        synonyms=_inverse(raw["synonyms"], endings),
+        synonyms=synonyms,
         numbers=numbers,
         tens=tens,
         ordinals={word: value for value, word in enumerate(raw["numbers"]["ordinals"].split(), start=1)},
-        units=_inverse(raw["units"], endings),
+        units=units,
         closed=closed,
         attributes={form: name for name, forms in raw["attributes"].items() for form in forms.split(";")},
         vocabulary=known,
@@ -170,7 +176,7 @@ def _poles(axes: list[str], prefix: str, endings: list[str]) -> dict[str, tuple[
     poles = {}
     for number, axis in enumerate(axes):
         for pole, side in enumerate(axis.split("~")):
-            poles.update({form: (f"{prefix}.{number}", pole) for form in _forms(side, endings)})
+            poles.update(dict.fromkeys(_forms(side, endings), (f"{prefix}.{number}", pole)))
     return poles
 
 

@@ -20,13 +20,21 @@ def is_place(text: str) -> bool:
 def _places() -> dict[str, str]:
     merged: dict[str, str] = {}
     for language in languages():
-        merged |= language.closed["country"] | language.closed["city"]
+        merged |= {**language.closed["country"], **language.closed["region"], **language.closed["city"]}
     return merged
 
 
-def is_country(text: str) -> bool:
-    """Whether folded text names a country that the data files know."""
-    return any(text in language.closed["country"] for language in languages())
+def is_in(name: str, text: str) -> bool:
+    """Whether folded text is in a closed set of some language, such as "country"."""
+    return any(text in language.closed[name] for language in languages())
+
+
+@lru_cache(maxsize=1)
+def wide_places() -> frozenset[str]:
+    """The canonical countries and regions: somebody can be in one of them and in a town."""
+    return frozenset(
+        name for one in languages() for kind in ("country", "region") for name in one.closed[kind].values()
+    )
 
 
 def normal_place(text: str) -> str:
@@ -41,7 +49,8 @@ def without_ending(text: str) -> str:
 
 
 _KIND_OF_ATTRIBUTE = {
-    "residence": "place", "country of residence": "place", "birthplace": "place", "work city": "place",
+    "residence": "place", "country of residence": "place", "region of residence": "place",
+    "origin": "place", "birthplace": "place", "work city": "place",
     "employer": "employer", "age": "number", "children": "number", "birthday": "date", "date": "date",
     "deadline": "date", "height": "length", "weight": "mass", "price": "money", "time": "time", "day": "weekday",
     "language": "language", "native language": "language", "answer language": "language", "eye colour": "colour",

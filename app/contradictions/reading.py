@@ -8,7 +8,7 @@ from itertools import accumulate
 from re import Match
 
 from app.contradictions.lexicon import Language, Rule, languages
-from app.contradictions.normal import is_country
+from app.contradictions.normal import is_in
 from app.contradictions.phrase import Phrase
 from app.contradictions.subjects import SELF, Subject, subjects_of
 from app.contradictions.values import NONE, read_value
@@ -53,14 +53,15 @@ class _Clause:
         """Whether one of the first words makes what follows a wish, a report or a guess."""
         return not self.language.words["hedges"].isdisjoint(word.folded for word in self.words[:end])
 
-    def is_scoped(self, end: int, *, imperative: bool) -> bool:
+    def is_scoped(self, end: int, *, imperative: bool = False, dayparts: bool = True) -> bool:
         """Whether what follows says that this holds at some times, or for some things, only."""
         words, closed = self.language.words, self.language.closed
         after = [word.folded for word in self.words[end:]]
         clause = after[: next((i for i, word in enumerate(after) if word in words["clause_starts"]), len(after))]
         if imperative and clause and clause[0] in words["scoping_traits"]:
             return True
-        return any(word in words["scoping"] or word in closed["weekday"] or word in closed["daypart"] for word in clause)
+        some = words["scoping"] | closed["weekday"].keys() | (closed["daypart"].keys() if dayparts else frozenset())
+        return not some.isdisjoint(clause)
 
 
 _Said = tuple[Reading, int, int]
@@ -120,14 +121,14 @@ def _clause(text: str, words: tuple[Word, ...], start: int, language: Language) 
 
 def _read(clause: _Clause, *, may_be_elided: bool) -> Reading | None:
     for subject in subjects_of(clause.words, clause.language):
-        said = _noun_says(clause, subject) if subject.attribute else _verb_says(clause, subject, may_be_elided)
+        said = _noun_says(clause, subject) or _verb_says(clause, subject, may_be_elided=may_be_elided)
         if said and not clause.has_hedge(said[1]):
             return said[0]
     return None
 
 
 def _noun_says(clause: _Clause, subject: Subject) -> _Said | None:
-    """ "My name is Jo": the noun is the attribute, the copula gives the value."""
+    """What a noun and a copula give, as in "my name is Jo": the noun is the attribute."""
     if subject.attribute is None or subject.after + 1 >= len(clause.words):
         return None
     if clause.words[subject.after].folded not in clause.language.subjects.copulas:
@@ -138,7 +139,9 @@ def _noun_says(clause: _Clause, subject: Subject) -> _Said | None:
     return _with_value(clause, subject.name, attribute, kind, start + denied, denied=denied)
 
 
-def _verb_says(clause: _Clause, subject: Subject, may_be_elided: bool) -> _Said | None:
+def _verb_says(clause: _Clause, subject: Subject, *, may_be_elided: bool) -> _Said | None:
+    if subject.attribute is not None:
+        return None
     position = clause.offsets[subject.after]
     for rule in clause.language.rules:
         if subject.elided and (rule.of_things or not (may_be_elided or rule.imperative)):
@@ -157,7 +160,7 @@ def _rule_says(clause: _Clause, subject: Subject, rule: Rule, match: Match[str])
     end = bisect_left(clause.offsets, match.end())
     if not rule.kind:
         value = OPPOSITE[rule.value] if negated and rule.flips else rule.value
-        if clause.is_scoped(end, imperative=rule.imperative):
+        if clause.is_scoped(end, imperative=rule.imperative, dayparts=False):
             return None
         claim = Claim(subject.name, rule.attribute, value)
         return Reading(claim, denied=negated and not rule.flips), end, end
@@ -166,7 +169,7 @@ def _rule_says(clause: _Clause, subject: Subject, rule: Rule, match: Match[str])
     denied = negated or rule.denies
     cardinality = Cardinality.MANY if rule.many else Cardinality.ONE
     said = _with_value(clause, subject.name, rule.attribute, rule.kind, end, denied=denied, cardinality=cardinality)
-    if said and not (rule.many or rule.of_things) and clause.is_scoped(said[2], imperative=False):
+    if said and not (rule.many or rule.of_things) and clause.is_scoped(said[2]):
         return None
     if said and rule.suffix and not rule.suffix.match(clause.text, clause.offsets[said[2]]):
         return None
@@ -197,8 +200,9 @@ def _with_value(
     if span == NONE:
         return None
     first, end = start + span[0], start + span[1]
-    if attribute == "residence" and is_country(clause.folded(first, end)):
-        attribute = "country of residence"
+    if attribute == "residence":
+        wider = next((name for name in ("country", "region") if is_in(name, clause.folded(first, end))), None)
+        attribute = f"{wider} of residence" if wider else attribute
     if kind == "comparison":
         attribute = _comparison(clause, first, end)
     if attribute == "preferred":

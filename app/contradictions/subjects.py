@@ -78,9 +78,10 @@ def _things(phrase: Phrase) -> Iterator[Subject]:
 
 
 def _nouns(phrase: Phrase, start: int, owner: str | None) -> Iterator[Subject]:
+    stops = phrase.language.words["negators"] | phrase.language.subjects.copulas | {","}
     for count in range(1, NOUN_WORDS + 1):
         noun = [word.folded for word in phrase.words[start : start + count]]
-        if len(noun) < count or (len(noun) == 1 and noun[0] in phrase.language.words["negators"]):
+        if len(noun) < count or noun[-1] in stops:
             return
         after = start + count
         whose, end = owner, after

@@ -3,15 +3,14 @@
 import re
 from collections.abc import Callable
 
+from app.contradictions.lexicon import country_of
 from app.contradictions.normal import is_place, normal_place
 from app.contradictions.phrase import CLOCK, ISO_DATE, Phrase, number_at, phrase_text
-from app.contradictions.lexicon import country_of
 
 THING_WORDS = 5
 NAME_WORDS = 3
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)*[a-z0-9.\-]*")
-_NAME_PARTICLES = frozenset("of de del della di da la le van von nad upon am & the san".split())
 _ORDINAL_MARKS = frozenset(("st", "nd", "rd", "th"))
 
 
@@ -106,7 +105,7 @@ def _capital_run(phrase: Phrase, limit: int) -> int:
     for index, word in enumerate(phrase.words[: limit + 1]):
         if word.capital or (index and word.folded[0].isdigit()):
             run = index + 1
-        elif not index or word.folded not in _NAME_PARTICLES:
+        elif not index or word.folded not in phrase.language.words["name_particles"]:
             break
     return min(run, limit)
 
@@ -164,8 +163,8 @@ def _phone(phrase: Phrase) -> Span:
 def _job(phrase: Phrase) -> Span:
     start = _article(phrase)
     count = phrase.dropping(start).until(phrase.language.words["tail"], NAME_WORDS)
-    known = count and phrase.at(start + count - 1) in phrase.language.closed["job"] and phrase.at(start) != "retired"
-    return (start, start + count) if known else NONE
+    known = count and phrase.at(start + count - 1) in phrase.language.closed["job"]
+    return (start, start + count) if known and phrase.at(start) not in phrase.language.words["not_jobs"] else NONE
 
 
 def _role(phrase: Phrase) -> Span:
@@ -196,14 +195,9 @@ def _thing(phrase: Phrase) -> Span:
     words = phrase.language.words
     count = rest.until(words["hard_tail"], THING_WORDS)
     named = [word.folded for word in rest.words[:count]]
-    if not count or any(word in words["name_stops"] or word in _NOT_THINGS for word in named):
+    if not count or any(word in words["name_stops"] or word in words["not_things"] for word in named):
         return NONE
     return (start, start + count) if any(word not in words["stopwords"] for word in named) else NONE
-
-
-_NOT_THINGS = frozenset(
-    "it me you him her us them this that your his everything nothing something anything te ti tutto questo tebe vas".split()
-)
 
 
 def _words(phrase: Phrase) -> Span:

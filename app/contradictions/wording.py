@@ -9,18 +9,22 @@ from functools import lru_cache
 TEXT_CHARS = 2_000
 """How much of a text is read for claims: what comes later seldom states a fact about somebody."""
 
-_SENTENCE_END = re.compile(r"(?<![0-9])[.!?…;]+(?=\s|$)|(?<=[0-9])[!?]+(?=\s|$)|(?<=[0-9])\.(?=\s*$|\s+[A-ZÀ-ÖØ-Þ])|\n+")
+_SENTENCE_END = re.compile(
+    r"(?<![0-9])[.!?…;]+(?=\s|$)|(?<=[0-9])[!?]+(?=\s|$)|(?<=[0-9])\.(?=\s*$|\s+[A-ZÀ-ÖØ-Þ])|\n+"
+)
 _WORD = re.compile(
     r"['’](?:s|m|re|ve|ll|d|t)\b"  # an English clitic
     r"|[0-9]{1,2}:[0-9]{2}(?=[ap]m\b)|(?>[0-9]+(?:[.,:/\-][0-9]+)*)(?![^\W_])"  # a number, a time, a date
     r"|[^\W_]+(?:[-.&+@/_][^\W_]+)*[+#]*"  # a word, a version name, an address
     r"|[€$£%:,=()\"“”«»]"
-    r"|[^\w\s.!?;'’…\-]+",  # emoji and other signs
+    r"|(?<=\s)[-–—](?=\s)"  # a dash, read as a comma
+    r"|[^\w\s.!?;'’…\-–—]+",  # emoji and other signs
     re.IGNORECASE,
 )
 _NUMBER_THEN_LETTERS = re.compile(r"([0-9]+)(st|nd|rd|th|kg|cm|m|km|am|pm|h|k)", re.IGNORECASE)
 _CLITICS = {"'s": "'s", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'t": "not"}
 _NEGATED = {"cannot": ("can", "not"), "cant": ("can", "not"), "dont": ("do", "not"), "doesnt": ("does", "not")}
+_DASHES = frozenset("-–—")
 _IS = {"è": "è", "é": "è", "e'": "è", "e’": "è"}
 
 
@@ -82,6 +86,8 @@ def _words(text: str, start: int, end: int) -> Iterator[Word]:
 def _parts(raw: str, text: str, end: int) -> tuple[str, ...]:
     """What one written word stands for: "cannot" is two words, "doesn" before "'t" is "does"."""
     lowered = raw.lower().replace("’", "'")
+    if lowered in _DASHES:
+        return (",",)
     if lowered in _CLITICS:
         return (_CLITICS[lowered],)
     if lowered in _IS or (lowered == "e" and text[end : end + 1] in ("'", "’")):

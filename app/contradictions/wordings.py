@@ -1,10 +1,12 @@
 """Two wordings of nearly the same content: what makes them exclude each other."""
 
+from functools import lru_cache
 from typing import Literal
 
-from app.contradictions.features import Features
-from app.contradictions.lexicon import country_of, languages
-from app.contradictions.wording import Sentence
+from app.contradictions.features import Features, features
+from app.contradictions.lexicon import languages
+from app.contradictions.normal import wide_places
+from app.contradictions.wording import Sentence, sentences
 
 ENOUGH_SHARED = 5
 """From so many common content words on, one more word on one side changes little."""
@@ -32,17 +34,25 @@ def clash(one: Features, other: Features) -> WordingWhy | None:
     return "negation" if one.content == other.content else None
 
 
-def is_about_self(sentence: Sentence, *, is_first: bool) -> bool:
-    """Whether a sentence of a message states something about its author; later ones must say "I"."""
-    if sentence.is_question:
-        return False
+@lru_cache(maxsize=4096)
+def said_of_self(text: str) -> tuple[Features, ...]:
+    """The sentences of a message that state something about its author, taken apart."""
+    return tuple(
+        features(text[sentence.words[0].start : sentence.words[-1].end])
+        for number, sentence in enumerate(sentences(text))
+        if _is_of_self(sentence, is_first=number == 0)
+    )
+
+
+def _is_of_self(sentence: Sentence, *, is_first: bool) -> bool:
+    """Neither a question nor a guess nor about others; a later sentence must say "I" in some way."""
     folded = [word.folded for word in sentence.words]
-    first = folded[0]
-    for language in languages():
-        if (first,) in language.subjects.strangers or not language.words["hedges"].isdisjoint(folded):
-            return False
-    first_person = frozenset().union(*(language.words["first_person"] for language in languages()))
-    return is_first or not first_person.isdisjoint(folded[:3])
+    of_others = any(
+        (folded[0],) in language.subjects.strangers or not language.words["hedges"].isdisjoint(folded)
+        for language in languages()
+    )
+    of_self = any(not language.words["first_person"].isdisjoint(folded[:3]) for language in languages())
+    return not sentence.is_question and not of_others and (is_first or of_self)
 
 
 def _same_content(one: Features, other: Features) -> bool:
@@ -98,4 +108,4 @@ def _places_clash(one: Features, other: Features) -> bool:
     if not len(one.places) == len(other.places) == 1:
         return False
     [here], [there] = one.places, other.places
-    return country_of().get(here) != there and country_of().get(there) != here
+    return (here in wide_places()) == (there in wide_places())

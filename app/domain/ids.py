@@ -56,3 +56,12 @@ def parse_id(text: str) -> PublicId:
     if str(found) != text:
         raise ValueError("no such kind of id")
     return found
+
+
+def find_id(text: str, *kinds: IdKind) -> PublicId | None:
+    """Read a public id of one of some kinds; None if the text is none."""
+    try:
+        found = parse_id(text)
+    except ValueError:
+        return None
+    return found if found.kind in kinds else None

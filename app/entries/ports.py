@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.entries import Category, Entry, Status, Tier
+from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
 from app.entries.decide import Moment
@@ -50,11 +51,13 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class IdempotencyKey:
-    """The caller's key for one write, and a fingerprint of what was asked."""
+class Proposal:
+    """A supersession that an assembly proposed, with the versions that it saw."""
 
-    key: str
-    fingerprint: bytes
+    kept: PublicId
+    kept_version: int
+    superseded: PublicId
+    superseded_version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,10 @@ class SpaceUnit(Protocol):
 
     async def erase(self, entry: Entry) -> Mapping[str, int]:
         """Remove an entry physically, all versions and traces; says how many rows of each kind."""
+        ...
+
+    async def take_proposals(self) -> tuple[Proposal, ...]:
+        """The pending proposals of the space, oldest first; they are gone afterwards."""
         ...
 
     async def count_outcome(self, entry_id: PublicId, *, success: bool) -> tuple[int, int]:

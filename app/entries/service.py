@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from app.contradictions.claims import claim_key, derive_claim
 from app.domain.callers import Caller
 from app.domain.entries import KIND_OF_TIER, Content, Entry, Status, Tier
 from app.domain.errors import ConflictError, NotFoundError, PreconditionFailedError
+from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
-from app.entries.decide import Settled, first_version, next_version, rivals_of, settle
+from app.entries.decide import Settled, first_version, next_version, rivals_of, settle, supersede
 from app.entries.ports import (
     Embedder,
     EntryStore,
-    IdempotencyKey,
     IndexedText,
     Listing,
     NewId,
@@ -197,6 +198,21 @@ class EntryService:
             )
             return await _store(unit, Settled(version), None, idempotency)
 
+    async def apply_proposals(self, space: SpaceKey) -> int:
+        """Supersede for good what assemblies proposed, wherever both sides are still as they were seen.
+
+        Returns:
+            How many entries were superseded.
+        """
+        async with self.store.unit(space) as unit:
+            superseded = 0
+            for proposal in await unit.take_proposals():
+                kept, lost = await unit.current(proposal.kept), await unit.current(proposal.superseded)
+                if _still_seen(kept, proposal.kept_version) and _still_seen(lost, proposal.superseded_version):
+                    await unit.write([VersionWrite(supersede(lost, kept, unit.advance()))])
+                    superseded += 1
+            return superseded
+
     async def delete(self, caller: Caller, entry_id: PublicId, *, if_version: int | None = None) -> Erased:
         """Erase an entry physically: every version, index row, count and proposal.
 
@@ -261,6 +277,10 @@ def _present(entry: Entry | None, entry_id: PublicId) -> Entry:
     if entry is None:
         raise NotFoundError(f"no entry {entry_id}")
     return entry
+
+
+def _still_seen(entry: Entry | None, version: int) -> TypeGuard[Entry]:
+    return entry is not None and entry.is_live and entry.version == version
 
 
 def _check_version(entry: Entry, if_version: int | None) -> None:

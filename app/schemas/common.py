@@ -1,7 +1,9 @@
 """Types that several resources share."""
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
+from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
@@ -18,6 +20,16 @@ class WireModel(BaseModel):
     """A JSON object in which every field is known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+ItemT = TypeVar("ItemT")
+
+
+class Page(WireModel, Generic[ItemT]):
+    """A page of a list. `next_cursor` continues it; null at the end."""
+
+    items: list[ItemT]
+    next_cursor: str | None
 
 
 def _without_nul(text: str) -> str:
@@ -79,6 +91,51 @@ Instant = Annotated[
 
 SpaceName = Annotated[str, AfterValidator(_without_nul), AfterValidator(check_space), Field(examples=["user:42"])]
 ScopePath = Annotated[str, AfterValidator(_without_nul), AfterValidator(check_scope), Field(examples=["story:au1"])]
+
+
+PageLimit = Annotated[int, Field(ge=1, le=PAGE_ITEMS_LIMIT)]
+
+
+def cursor_of(position: object) -> str:
+    """The opaque cursor of a position in a list."""
+    return urlsafe_b64encode(str(position).encode()).decode().rstrip("=")
+
+
+def _position(cursor: object) -> str:
+    """The position that a cursor stands for.
+
+    Raises:
+        ValueError: If it is no cursor.
+    """
+    problem = "must be the next_cursor of an earlier page"
+    if not isinstance(cursor, str):
+        raise ValueError(problem)  # noqa: TRY004 - pydantic wants ValueError
+    try:
+        position = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)).decode()
+    except ValueError as error:
+        raise ValueError(problem) from error
+    if cursor_of(position) != cursor:
+        raise ValueError(problem)
+    return position
+
+
+_OPAQUE = WithJsonSchema({"type": "string", "description": "The next_cursor of the page before."})
+
+IdCursor = Annotated[UUID, BeforeValidator(_position), _OPAQUE]
+"""Continues a list that is ordered by id."""
+
+VersionCursor = Annotated[int, Field(ge=1, le=2**31 - 1), BeforeValidator(_position), _OPAQUE]
+"""Continues a list of versions."""
+
+NameCursor = Annotated[str, AfterValidator(_without_nul), BeforeValidator(_position), _OPAQUE]
+"""Continues a list that is ordered by name."""
+
+
+class VersionsQuery(WireModel):
+    """Which part of the versions to list, newest first."""
+
+    limit: PageLimit = PAGE_ITEMS
+    cursor: VersionCursor | None = None
 
 
 def _entry_id(value: Any) -> PublicId:

@@ -1,6 +1,7 @@
 """The problem document (RFC 9457) that every error is answered with."""
 
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -35,3 +36,28 @@ class Problem(BaseModel):
     status: int
     detail: str
     errors: list[FieldError] = []
+
+
+def field_errors(errors: Iterable[Any], skip: int = 0) -> list[FieldError]:
+    """What pydantic found, in our words.
+
+    Args:
+        errors: As from `ValidationError.errors()`.
+        skip: Steps at the start of each location that are no part of the field's name.
+    """
+    return [FieldError(field=_field(e["loc"][skip:]) or str(e["loc"][0] if e["loc"] else "body"), message=_message(e)) for e in errors]
+
+
+def _field(path: Sequence[Any]) -> str:
+    """`('overrides', 'must_include', 3)` as `overrides.must_include[3]`."""
+    name = ""
+    for step in path:
+        name += f"[{step}]" if isinstance(step, int) else f".{step}" if name else str(step)
+    return name.encode("ascii", "backslashreplace").decode()
+
+
+def _message(error: Any) -> str:
+    if error["type"] == "extra_forbidden":
+        return "is not a known field"
+    message: str = error["msg"].removeprefix("Value error, ")
+    return message.encode("utf-8", "backslashreplace").decode()

@@ -9,7 +9,6 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 from pgvector import HalfVector, Vector
 from psycopg import AsyncConnection
@@ -18,11 +17,12 @@ from psycopg_pool import AsyncConnectionPool
 
 from app.contradictions.claims import claim_key, value_key
 from app.domain.entries import TIER_OF_KIND, Entry, Status, Tier
-from app.domain.errors import IdempotencyConflictError
-from app.domain.ids import PublicId, parse_id
+from app.domain.idempotency import IdempotencyKey
+from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey, scope_key
 from app.entries.decide import Moment
-from app.entries.ports import IdempotencyKey, IndexedText, Listing, VersionWrite, Written
+from app.entries.ports import IndexedText, Listing, Proposal, VersionWrite, Written
+from app.store.idempotency import find_outcome, keep_outcome
 from app.store.models import ModelRow
 from app.store.pool import tenant_transaction
 from app.store.queries import load
@@ -30,7 +30,6 @@ from app.store.rows import entry_from, entry_parameters
 from app.text.terms import term_hash
 
 _SQL = load("entries")
-_IDEMPOTENCY = load("idempotency")
 
 CENTRE_FROM = 10
 """Live entries from which on a space has a centre of its own."""
@@ -138,18 +137,12 @@ class PostgresUnit:
 
     async def earlier(self, key: IdempotencyKey) -> tuple[Written, ...] | None:
         """What the same request wrote before."""
-        rows = await _rows(self._connection, _IDEMPOTENCY["find"], {**self._address, "key": key.key})
-        if not rows:
-            return None
-        if bytes(rows[0]["fingerprint"]) != key.fingerprint:
-            raise IdempotencyConflictError("this Idempotency-Key was used for another request; choose a new one")
-        return tuple(_written_from(item) for item in rows[0]["outcome"])
+        outcome = await find_outcome(self._connection, self._address["tenant_id"], key)
+        return None if outcome is None else tuple(map(_written_from, outcome))
 
     async def remember(self, key: IdempotencyKey, written: Sequence[Written]) -> None:
         """Keep what was written under a key."""
-        outcome = orjson.dumps([_written_json(item) for item in written]).decode()
-        parameters = {"key": key.key, "fingerprint": key.fingerprint, "outcome": outcome}
-        await self._connection.execute(_IDEMPOTENCY["keep"], {**self._address, **parameters})
+        await keep_outcome(self._connection, self._address["tenant_id"], key, [_written_json(w) for w in written])
 
     async def current(self, entry_id: PublicId) -> Entry | None:
         """The current version of an entry."""
@@ -192,6 +185,20 @@ class PostgresUnit:
         }
         await self._count_documents(before, Counter())
         return removed
+
+    async def take_proposals(self) -> tuple[Proposal, ...]:
+        """The pending proposals of the space, oldest first; they are gone afterwards."""
+        space_id: UUID = self._address["space_id"]
+        rows = await self._fetch("take_proposals", {})
+        return tuple(
+            Proposal(
+                PublicId(row["kept"], space_id, IdKind.MEMORY),
+                row["kept_version"],
+                PublicId(row["superseded"], space_id, IdKind.MEMORY),
+                row["superseded_version"],
+            )
+            for row in rows
+        )
 
     async def count_outcome(self, entry_id: PublicId, *, success: bool) -> tuple[int, int]:
         """Count an outcome of a procedure."""

@@ -10,12 +10,11 @@ from uuid import UUID
 
 import psycopg
 from psycopg.rows import dict_row
-from psycopg_pool import PoolTimeout
 
 from app.domain.callers import ROLES, Caller, Role
-from app.domain.errors import UnauthenticatedError, UnavailableError
+from app.domain.errors import UnauthenticatedError
 from app.store.entries import Pool
-from app.store.pool import tenant_transaction
+from app.store.pool import tenant_transaction, transaction
 from app.store.queries import load
 
 _SQL = load("keys")
@@ -99,14 +98,10 @@ class PostgresKeys:
 
     async def _look_up(self, key: str, digest: bytes) -> Caller:
         prefix = key[:PREFIX_CHARS]
-        try:
-            async with self.pool.connection() as connection, connection.transaction():
-                await connection.execute("SELECT set_config('app.key_prefix', %s, true)", (prefix,))
-                cursor = connection.cursor(row_factory=dict_row)
-                await cursor.execute(_SQL["find_key"], {"prefix": prefix})
-                row = await cursor.fetchone()
-        except (psycopg.OperationalError, PoolTimeout) as error:
-            raise UnavailableError("the database does not answer") from error
+        async with transaction(self.pool, "app.key_prefix", prefix) as connection:
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(_SQL["find_key"], {"prefix": prefix})
+            row = await cursor.fetchone()
         if row is None or not compare_digest(bytes(row["secret_hash"]), digest):
             raise UnauthenticatedError("unknown, revoked or expired key")
         spaces = row["spaces"]

@@ -1,8 +1,7 @@
 """The connection pool: every connection serves as `ricordo_serving`, and every statement has a tenant."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from datetime import datetime
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 from uuid import UUID
 
@@ -40,26 +39,28 @@ async def _configure(connection: AsyncConnection[Any]) -> None:
 
 
 @asynccontextmanager
-async def tenant_transaction(
-    pool: AsyncConnectionPool[AsyncConnection[TupleRow]], tenant_id: UUID
+async def transaction(
+    pool: AsyncConnectionPool[AsyncConnection[TupleRow]], setting: str, value: str
 ) -> AsyncIterator[AsyncConnection[TupleRow]]:
-    """A transaction that sees one tenant.
+    """A transaction in which one setting holds: row-level security reads it.
 
     Raises:
         UnavailableError: If the database does not answer.
     """
     try:
         async with pool.connection() as connection, connection.transaction():
-            await connection.execute("SELECT set_config('app.tenant_id', %s, true)", (str(tenant_id),))
+            await connection.execute("SELECT set_config(%s, %s, true)", (setting, value))
             yield connection
     except (psycopg.OperationalError, PoolTimeout) as error:
         raise UnavailableError("the database does not answer") from error
 
 
-async def database_now(connection: AsyncConnection[TupleRow]) -> datetime:
-    """The time of the transaction."""
-    cursor = await connection.execute("SELECT now()")
-    row = await cursor.fetchone()
-    assert row is not None  # noqa: S101 - SELECT now() has one row
-    now: datetime = row[0]
-    return now
+def tenant_transaction(
+    pool: AsyncConnectionPool[AsyncConnection[TupleRow]], tenant_id: UUID
+) -> AbstractAsyncContextManager[AsyncConnection[TupleRow]]:
+    """A transaction that sees one tenant.
+
+    Raises:
+        UnavailableError: If the database does not answer.
+    """
+    return transaction(pool, "app.tenant_id", str(tenant_id))

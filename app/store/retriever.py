@@ -14,14 +14,13 @@ from app.assembly.plan import QueryPlan
 from app.assembly.records import Candidate, Retrieved
 from app.domain.entries import KIND_OF_TIER, Category, Tier
 from app.domain.ids import IdKind, PublicId
-from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey, scope_key
 from app.scoring.relevance import Calibration
 from app.store.entries import Pool
 from app.store.models import ModelRow
 from app.store.pool import tenant_transaction
 from app.store.queries import load
-from app.store.rows import claim_from
+from app.store.rows import block_from, claim_from
 from app.text.terms import term_hash
 
 _SQL = load("retrieval")
@@ -64,7 +63,7 @@ class PostgresRetriever:
                 for space, cursor in zip(plan.spaces, cursors, strict=True)
                 for row in await cursor.fetchall()
             ]
-            blocks = [block_from(row, plan.persona) for row in await soul.fetchall()]
+            blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
         return Retrieved(tuple(found), tuple(blocks), () if vector is not None or not plan.query else ("dense",))
 
     def _parameters(self, plan: QueryPlan, vector: NDArray[np.float32] | None) -> dict[str, Any]:
@@ -135,17 +134,3 @@ def _candidate(row: dict[str, Any], space: SpaceKey) -> Candidate:
 
 def _ids(uuids: Sequence[UUID], space_id: UUID, kind: IdKind) -> tuple[PublicId, ...]:
     return tuple(PublicId(uuid, space_id, kind) for uuid in uuids)
-
-
-def block_from(row: dict[str, Any], space: SpaceKey) -> SoulBlock:
-    """A soul block, from its row."""
-    return SoulBlock(
-        id=PublicId(row["id"], space.space_id, IdKind.SOUL),
-        version=row["version"],
-        name=row["name"],
-        text=row["text"],
-        position=row["position"],
-        active=row["active"],
-        recorded_at=row["recorded_at"],
-        reason=row["reason"],
-    )

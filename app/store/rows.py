@@ -15,7 +15,8 @@ from app.domain.entries import (
     Status,
     Tier,
 )
-from app.domain.ids import PublicId
+from app.domain.ids import IdKind, PublicId
+from app.domain.soul import SoulBlock
 
 Row = Mapping[str, Any]
 
@@ -117,3 +118,17 @@ def entry_parameters(entry: Entry) -> dict[str, Any]:
         "superseded_by": entry.superseded_by and entry.superseded_by.uuid,
         "reason": entry.reason,
     }
+
+
+def block_from(row: Row, space_id: UUID) -> SoulBlock:
+    """A soul block, from its row."""
+    return SoulBlock(
+        id=PublicId(row["id"], space_id, IdKind.SOUL),
+        version=row["version"],
+        name=row["name"],
+        text=row["text"],
+        position=row["position"],
+        active=row["active"],
+        recorded_at=row["recorded_at"],
+        reason=row["reason"],
+    )

@@ -8,9 +8,12 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from app.api.deps import CallerDep, Now, RuntimeDep
-from app.assembly.records import AssemblyRequest, Dropped, Selected
+from app.assembly.log import Logged
+from app.assembly.plan import QueryPlan
+from app.assembly.records import Assembly, AssemblyRequest, Dropped, Selected, Selection
 from app.assembly.service import Assembled
 from app.domain.callers import Caller
+from app.domain.entries import TIER_OF_KIND
 from app.domain.ids import IdKind
 from app.schemas.assemble import AssembleBody, AssembleReply
 
@@ -33,6 +36,8 @@ async def assemble_context(
     asked = assembly_request(body, caller, now)
     assembled = await runtime.assembly.assemble(asked)
     assembly_id = runtime.entries.new_id(IdKind.ASSEMBLY, asked.space.space_id)
+    if asked.record:
+        runtime.recorder.submit(Logged(assembly_id, now, asked, body.model_dump(mode="json"), assembled))
     if request.headers.get("accept", "").startswith("text/plain"):
         return Response(assembled.assembly.prompt, media_type="text/plain; charset=utf-8")
     reply = {"id": str(assembly_id), **assembly_json(assembled, asked, trace=body.trace)}
@@ -60,29 +65,43 @@ def assembly_request(body: AssembleBody, caller: Caller, now: datetime) -> Assem
 
 def assembly_json(assembled: Assembled, request: AssemblyRequest, *, trace: bool) -> dict[str, Any]:
     """The reply without its id."""
-    assembly = assembled.assembly
-    selection = assembly.selection
-    prefix = assembly.stable_prefix.encode()
-    replaced = [{"kept": str(s.kept), "superseded": str(s.superseded), "why": s.why} for s in selection.supersessions]
-    unresolved = [{"unresolved": [str(i) for i in u.ids], "question": u.question} for u in selection.unresolved]
     reply = {
-        "prompt": assembly.prompt,
-        "tokens": dict(assembly.tokens),
-        "conflicts": [*replaced, *unresolved],
+        **prompt_json(assembled.assembly),
         "degraded": list(assembled.degraded),
-        "dropped_counts": selection.dropped_counts,
         "overridden": list(request.overrides.names),
-        "stable_prefix": {"bytes": len(prefix), "sha256": sha256(prefix).hexdigest()},
         "took_ms": assembled.timings_ms["total"],
     }
     if not trace:
         return reply
+    return {
+        **reply,
+        **selection_json(assembled.assembly.selection),
+        "timings_ms": dict(assembled.timings_ms),
+        "plan": plan_json(assembled.plan),
+    }
+
+
+def prompt_json(assembly: Assembly) -> dict[str, Any]:
+    """The prompt, and what there is to say of it as a whole."""
+    selection = assembly.selection
+    prefix = assembly.stable_prefix.encode()
+    decided = [{"kept": str(s.kept), "superseded": str(s.superseded), "why": s.why} for s in selection.supersessions]
+    unresolved = [{"unresolved": [str(i) for i in u.ids], "question": u.question} for u in selection.unresolved]
+    return {
+        "prompt": assembly.prompt,
+        "tokens": dict(assembly.tokens),
+        "conflicts": [*decided, *unresolved],
+        "dropped_counts": selection.dropped_counts,
+        "stable_prefix": {"bytes": len(prefix), "sha256": sha256(prefix).hexdigest()},
+    }
+
+
+def selection_json(selection: Selection) -> dict[str, Any]:
+    """Every entry that is in the prompt, and every one that is not."""
     soul = [{"id": str(b.id), "tier": "soul", "reason": "budget"} for b in selection.dropped_soul]
-    return reply | {
+    return {
         "entries": [_kept_json(e) for e in selection.entries],
         "dropped": [*soul, *(_dropped_json(d) for d in selection.dropped)],
-        "timings_ms": dict(assembled.timings_ms),
-        "plan": plan_json(assembled),
     }
 
 
@@ -107,13 +126,11 @@ def _kept_json(selected: Selected) -> dict[str, Any]:
 
 
 def _dropped_json(dropped: Dropped) -> dict[str, Any]:
-    candidate = dropped.candidate
-    return {"id": str(candidate.id), "tier": candidate.tier.value, "reason": dropped.reason.value}
+    return {"id": str(dropped.id), "tier": TIER_OF_KIND[dropped.id.kind].value, "reason": dropped.reason.value}
 
 
-def plan_json(assembled: Assembled) -> dict[str, Any]:
+def plan_json(plan: QueryPlan) -> dict[str, Any]:
     """What was looked up."""
-    plan = assembled.plan
     return {
         "spaces": [space.name for space in plan.spaces],
         "persona": plan.persona.name,

@@ -216,11 +216,9 @@ DELETE FROM procedure_outcomes WHERE tenant_id = %(tenant_id)s AND space_id = %(
 DELETE FROM supersession_proposals
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND (kept = %(id)s OR superseded = %(id)s);
 
--- proposals --
--- Pending proposals of a space, oldest first.
-SELECT kept, kept_version, superseded, superseded_version, why FROM supersession_proposals
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s
+-- take_proposals --
+-- The pending proposals of the space, oldest first; they are gone afterwards.
+WITH taken AS (
+    DELETE FROM supersession_proposals WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s RETURNING *)
+SELECT kept, kept_version, superseded, superseded_version FROM taken
  ORDER BY proposed_at, kept, superseded;
-
--- clear_proposals --
-DELETE FROM supersession_proposals WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s;

@@ -11,9 +11,8 @@ from app.contradictions.detect import (
     find_contradictions,
 )
 from app.domain.entries import Claim
-
-from .builders import BAND, alike, said
-from .pairs import COMPATIBLE, CONTRADICTIONS, PARAPHRASES
+from tests.unit.contradictions.builders import BAND, alike, said
+from tests.unit.contradictions.pairs import COMPATIBLE, CONTRADICTIONS, PARAPHRASES
 
 
 def found(*texts, similarity=0.7):

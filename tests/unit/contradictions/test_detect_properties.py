@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from app.contradictions.claims import claim_key, derive_claim, value_key
 from app.contradictions.detect import find_contradictions
-
-from .builders import BAND, alike, said
-from .pairs import COMPATIBLE, CONTRADICTIONS, PARAPHRASES
+from tests.unit.contradictions.builders import BAND, alike, said
+from tests.unit.contradictions.pairs import COMPATIBLE, CONTRADICTIONS, PARAPHRASES
 
 TEXTS = sorted({text for pair in COMPATIBLE + CONTRADICTIONS + PARAPHRASES for text in pair})
 SIXTY_BUDGET_MS = 1.5

@@ -7,8 +7,7 @@ from app.contradictions.claims import claim_key, derive_claim
 from app.contradictions.detect import find_contradictions
 from app.contradictions.resolve import direction, resolve
 from app.domain.entries import Cardinality
-
-from .builders import BAND, alike, day, said
+from tests.unit.contradictions.builders import BAND, alike, day, said
 
 
 def decide(*statements):

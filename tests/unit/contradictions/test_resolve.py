@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from app.contradictions.detect import Contradiction, find_contradictions
 from app.contradictions.resolve import QUESTION_CHARS, direction, resolve
-
-from .builders import BAND, alike, memory_id, said
+from tests.unit.contradictions.builders import BAND, alike, memory_id, said
 
 
 def numbers(ids):

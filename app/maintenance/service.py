@@ -1,0 +1,69 @@
+"""The shell of maintenance: goes through the tenants and leaves each in order."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from app.domain.errors import UnavailableError
+from app.domain.spaces import SpaceKey
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one pass did: entries superseded, rows purged."""
+
+    superseded: int = 0
+    purged: int = 0
+
+
+class Housekeeping(Protocol):
+    """What maintenance sees of the store."""
+
+    async def tenants(self) -> tuple[UUID, ...]:
+        """All tenants, in a stable order."""
+        ...
+
+    async def spaces_with_proposals(self, tenant_id: UUID) -> tuple[SpaceKey, ...]:
+        """The spaces of a tenant in which proposals wait."""
+        ...
+
+    async def purge(self, tenant_id: UUID, assembly_log_days: int) -> int:
+        """Remove assemblies, idempotency keys and tokens that have run out; returns how many."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceService:
+    """Applies proposals and purges what has run out.
+
+    Attributes:
+        apply_proposals: Applies the proposals of a space, returns how many entries were superseded.
+    """
+
+    store: Housekeeping
+    apply_proposals: Callable[[SpaceKey], Awaitable[int]]
+    assembly_log_days: int
+
+    async def run_once(self) -> Report:
+        """One pass over all tenants.
+
+        Raises:
+            UnavailableError: If the store does not answer.
+        """
+        superseded = purged = 0
+        for tenant_id in await self.store.tenants():
+            for space in await self.store.spaces_with_proposals(tenant_id):
+                superseded += await self.apply_proposals(space)
+            purged += await self.store.purge(tenant_id, self.assembly_log_days)
+        return Report(superseded, purged)
+
+    async def run(self, every_seconds: float) -> None:
+        """Pass after pass, until cancelled. A store that does not answer is asked again next time."""
+        while True:
+            await asyncio.sleep(every_seconds)
+            try:
+                await self.run_once()
+            except UnavailableError:
+                continue

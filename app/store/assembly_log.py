@@ -1,0 +1,125 @@
+"""The assembly log in Postgres: assemblies by id, use counts, proposed supersessions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import orjson
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow, dict_row
+
+from app.assembly.log import Logged, LogRow, outcome_json, proposals
+from app.domain.entries import Entry
+from app.domain.ids import IdKind, PublicId
+from app.domain.soul import SoulBlock
+from app.domain.spaces import SpaceKey
+from app.store.entries import Pool
+from app.store.pool import tenant_transaction
+from app.store.queries import load
+from app.store.rows import Row, block_from, entry_from
+
+_SQL = load("assemblies")
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresAssemblyLog:
+    """The assembly log of one pool."""
+
+    pool: Pool
+
+    async def record(self, batch: Sequence[Logged]) -> None:
+        """Keep some assemblies, count their uses, keep what they propose; one transaction per tenant."""
+        tenants: dict[UUID, list[Logged]] = {}
+        for logged in batch:
+            tenants.setdefault(logged.request.space.tenant_id, []).append(logged)
+        for tenant_id, members in tenants.items():
+            async with tenant_transaction(self.pool, tenant_id) as connection, connection.pipeline():
+                for logged in members:
+                    await _record(connection, logged)
+
+    async def find(self, tenant_id: UUID, assembly_id: PublicId) -> LogRow | None:
+        """One assembly."""
+        address = {"tenant_id": tenant_id, "space_id": assembly_id.space_id, "id": assembly_id.uuid}
+        rows = await self._fetch(tenant_id, "find_assembly", address)
+        return _row(rows[0]) if rows else None
+
+    async def listing(self, space: SpaceKey, limit: int, before: UUID | None) -> tuple[LogRow, ...]:
+        """The assemblies of a space, newest first."""
+        parameters = {"tenant_id": space.tenant_id, "space_id": space.space_id, "limit": limit, "before": before}
+        return tuple(_row(r) for r in await self._fetch(space.tenant_id, "list_assemblies", parameters))
+
+    async def parts(self, tenant_id: UUID, row: LogRow) -> tuple[tuple[Entry, ...], tuple[SoulBlock, ...]]:
+        """The logged versions of entries and soul blocks that still exist."""
+        entries = await self._fetch(tenant_id, "logged_entries", _wanted(tenant_id, row.entry_versions))
+        blocks = await self._fetch(tenant_id, "logged_blocks", _wanted(tenant_id, row.soul_versions))
+        return tuple(map(entry_from, entries)), tuple(block_from(b, b["space_id"]) for b in blocks)
+
+    async def _fetch(self, tenant_id: UUID, name: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+        async with tenant_transaction(self.pool, tenant_id) as connection:
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(_SQL[name], parameters)
+            return await cursor.fetchall()
+
+
+def _wanted(tenant_id: UUID, versions: Sequence[tuple[PublicId, int]]) -> dict[str, Any]:
+    return {
+        "tenant_id": tenant_id,
+        "space_ids": [i.space_id for i, _ in versions],
+        "ids": [i.uuid for i, _ in versions],
+        "versions": [v for _, v in versions],
+    }
+
+
+def _row(row: Row) -> LogRow:
+    return LogRow(
+        id=PublicId(row["id"], row["space_id"], IdKind.ASSEMBLY),
+        space=row["space"] or row["request"]["space"],
+        created_at=row["created_at"],
+        body=row["request"],
+        outcome=row["outcome"],
+    )
+
+
+async def _record(connection: AsyncConnection[TupleRow], logged: Logged) -> None:
+    address = {"tenant_id": logged.request.space.tenant_id, "space_id": logged.request.space.space_id}
+    await connection.execute(
+        _SQL["add_assembly"],
+        {
+            **address,
+            "id": logged.id.uuid,
+            "created_at": logged.created_at,
+            "request": orjson.dumps(logged.body).decode(),
+            "outcome": orjson.dumps(outcome_json(logged.assembled)).decode(),
+        },
+    )
+    if not logged.request.looks_back:
+        await _count_uses(connection, logged)
+    for change, kept_version, superseded_version in proposals(logged):
+        await connection.execute(
+            _SQL["add_proposal"],
+            {
+                "tenant_id": logged.request.space.tenant_id,
+                "space_id": change.kept.space_id,
+                "kept": change.kept.uuid,
+                "kept_version": kept_version,
+                "superseded": change.superseded.uuid,
+                "superseded_version": superseded_version,
+                "why": change.why,
+                "proposed_at": logged.created_at,
+            },
+        )
+
+
+async def _count_uses(connection: AsyncConnection[TupleRow], logged: Logged) -> None:
+    used = sorted({e.scored.candidate.id for e in logged.assembled.assembly.selection.entries})
+    if used:
+        await connection.execute(
+            _SQL["count_uses"],
+            {
+                "tenant_id": logged.request.space.tenant_id,
+                "space_ids": [i.space_id for i in used],
+                "ids": [i.uuid for i in used],
+                "session": f"day:{logged.created_at.date().isoformat()}",
+            },
+        )

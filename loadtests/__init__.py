@@ -1,0 +1,1 @@
+"""Measures the running service over HTTP. `make bench`; docs/performance.md explains the figures."""

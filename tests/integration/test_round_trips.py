@@ -1,0 +1,65 @@
+"""How often a retrieval waits for the database: once, whatever it reads."""
+
+import pytest
+
+from app.store.pool import create_pool
+from app.store.retriever import PostgresRetriever
+from tests.integration.stores import Space
+
+
+@pytest.fixture
+async def counted(store, tmp_path):
+    """Counts the round trips of an awaitable, on a warm connection: libpq's own trace of the wire."""
+    async with create_pool(store.url, 1) as pool:
+
+        async def count(action):
+            for _ in range(2):
+                await action(pool)
+            async with pool.connection() as connection:
+                with (tmp_path / "wire").open("w") as wire:
+                    connection.pgconn.trace(wire.fileno())
+                    connection.pgconn.set_trace_flags(1)
+            await action(pool)
+            async with pool.connection() as connection:
+                connection.pgconn.untrace()
+            lines = (tmp_path / "wire").read_text().splitlines()
+            sent = [line.split("\t")[2] for line in lines if line.startswith("F")]
+            return sent.count("Sync") + sent.count("Query"), sent
+
+        yield count
+
+
+async def test_the_retrieval_of_three_spaces_and_a_soul_is_one_round_trip(store, counted):
+    caller = store.tenant()
+    spaces = [store.space(name, caller) for name in ("user:ana", "character:mira", "lore:giulia")]
+    for space in spaces:
+        await space.fill(["Ana keeps bees on the roof.", "Ana plays chess on Thursdays."])
+    await store.sql(
+        """INSERT INTO soul_blocks VALUES
+           (%(tenant)s, %(space)s, gen_random_uuid(), 1, 'tone', 'Calm.', 1, TRUE, now(), 'created', NULL)""",
+        tenant=caller.tenant_id,
+        space=spaces[0].id,
+    )
+    wanted = spaces[0].plan("Who keeps bees?", also=spaces[1:])
+    vector = await store.embedder.embed_query(wanted.query)
+    results = []
+
+    async def retrieve(pool):
+        results.append(await PostgresRetriever(pool, store.model, store.retriever.calibration).retrieve(wanted, vector))
+
+    trips, sent = await counted(retrieve)
+    assert {c.space for c in results[-1].candidates} == {s.name for s in spaces}
+    assert [block.name for block in results[-1].soul] == ["tone"]
+    assert trips == 1, sent
+
+
+async def test_a_failed_retrieval_leaves_no_tenant_behind(store):
+    space: Space = store.space()
+    wanted = space.plan("bees")
+    async with create_pool(store.url, 1) as pool:
+        with pytest.raises(Exception, match="dimensions"):
+            retriever = PostgresRetriever(pool, store.model, store.retriever.calibration)
+            await retriever.retrieve(wanted, await type(store.embedder)(7).embed_query("bees") )
+        async with pool.connection() as connection:
+            row = await (await connection.execute("SELECT current_setting('app.tenant_id', TRUE)")).fetchone()
+    assert row in {("",), (None,)}

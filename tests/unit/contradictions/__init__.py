@@ -1,1 +1,0 @@
-"""What counts as a claim, which memories contradict each other, and which of them holds."""
