@@ -13,6 +13,7 @@ import sqlalchemy
 import typer
 import uvicorn
 
+from app.logs import configure_logging
 from app.main import create_app
 from app.runtime import ConfigurationError, open_database, open_runtime
 from app.sample import show_sample
@@ -25,6 +26,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 
 def main() -> None:
     """Run the command; what an operator can mend is one line, not a traceback."""
+    configure_logging()
     app()
 
 

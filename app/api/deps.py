@@ -1,14 +1,16 @@
 """What routes are given: the runtime, the caller, the moment, the headers of a write."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Annotated
 
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Header, Path, Request
 
 from app.domain.callers import Caller
-from app.domain.errors import FieldProblem, InvalidInputError, UnauthenticatedError
+from app.domain.errors import FieldProblem, InvalidInputError, NotFoundError, UnauthenticatedError
 from app.domain.idempotency import IdempotencyKey
+from app.domain.ids import IdKind, PublicId, find_id
 from app.runtime import Runtime
 
 _IDEMPOTENCY_KEY_CHARS = 200
@@ -73,3 +75,27 @@ def get_if_match(
 
 
 IfMatch = Annotated[int | None, Depends(get_if_match)]
+
+
+@dataclass(frozen=True, slots=True)
+class PathId:
+    """Reads the id in the path. What is no id of this kind is no item either: 404, like an unknown one."""
+
+    kind: IdKind
+
+    def __call__(self, item_id: Annotated[str, Path(alias="id")]) -> PublicId:
+        """The id.
+
+        Raises:
+            NotFoundError: If it is malformed, or of another kind.
+        """
+        found = find_id(item_id, self.kind)
+        if found is None:
+            raise NotFoundError(f"no entry {item_id}")
+        return found
+
+
+MemoryId = Annotated[PublicId, Depends(PathId(IdKind.MEMORY))]
+EpisodeId = Annotated[PublicId, Depends(PathId(IdKind.EPISODE))]
+ProcedureId = Annotated[PublicId, Depends(PathId(IdKind.PROCEDURE))]
+SoulId = Annotated[PublicId, Depends(PathId(IdKind.SOUL))]

@@ -168,6 +168,8 @@ class _Reader:
 
     def _what_is_counted(self, after: str, before: str) -> str | None:
         words = self.language.words
+        if before == "#" or before in words["label_nouns"]:
+            return None
         if before in self.language.units or before in words["measure_nouns"]:
             return before
         if not after:

@@ -94,7 +94,7 @@ class Language:
 
 _WORD_LISTS = (
     "stopwords", "negators", "many", "single_time", "single_place", "past", "past_suffix", "place_prepositions",
-    "measure_nouns", "hedges", "tail", "hard_tail", "phones", "name_particles", "not_things", "not_jobs", "leads",
+    "measure_nouns", "label_nouns", "hedges", "tail", "hard_tail", "phones", "name_particles", "not_things", "not_jobs", "leads",
     "switches", "keeps_ne", "loses", "ordered", "scoping", "scoping_traits", "name_stops",
     "clause_starts", "first_person",
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -58,6 +59,15 @@ class Proposal:
     kept_version: int
     superseded: PublicId
     superseded_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceSummary:
+    """What is in a space: live entries by tier. `created_at` is None before the first write."""
+
+    name: str
+    created_at: datetime | None
+    entries: Mapping[Tier, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +147,10 @@ class EntryStore(Protocol):
         """The current version of an entry."""
         ...
 
-    async def history(self, tenant_id: UUID, entry_id: PublicId) -> tuple[Entry, ...]:
-        """All versions, newest first."""
+    async def history(
+        self, tenant_id: UUID, entry_id: PublicId, *, limit: int | None = None, before: int | None = None
+    ) -> tuple[Entry, ...]:
+        """Versions below `before`, newest first, at most `limit`; None is no bound."""
         ...
 
     async def listing(self, listing: Listing) -> tuple[Entry, ...]:

@@ -71,6 +71,8 @@ class EntryService:
             IdempotencyConflictError: If the key was used for another request.
         """
         space = caller.writable_space(space_name)
+        if not contents:
+            return ()
         known = [_with_claim(content, tier) for content in contents]
         indexes = await self._index(known)
         async with self.store.unit(space) as unit:
@@ -98,14 +100,20 @@ class EntryService:
             NotFoundError: If the caller's tenant has no such entry within the key's reach.
         """
         entry = await self.store.current(caller.tenant_id, entry_id)
-        if entry is None or not caller.may_touch(entry.space):
+        if entry is None or entry.id != entry_id or not caller.may_touch(entry.space):
             raise NotFoundError(f"no entry {entry_id}")
         return entry
 
-    async def history(self, caller: Caller, entry_id: PublicId) -> tuple[Entry, ...]:
-        """All versions, newest first."""
+    async def history(
+        self, caller: Caller, entry_id: PublicId, *, limit: int | None = None, before: int | None = None
+    ) -> tuple[Entry, ...]:
+        """Versions below `before`, newest first, at most `limit`; None is no bound.
+
+        Raises:
+            NotFoundError: If there is no such entry.
+        """
         await self.get(caller, entry_id)
-        return await self.store.history(caller.tenant_id, entry_id)
+        return await self.store.history(caller.tenant_id, entry_id, limit=limit, before=before)
 
     async def listing(self, listing: Listing) -> tuple[Entry, ...]:
         """Current entries of a space, newest first."""
@@ -147,20 +155,29 @@ class EntryService:
             settled = settle(edited, await unit.claimants(_keys([content])), moment)
             return await _store(unit, settled, index, idempotency)
 
-    async def undo(self, caller: Caller, entry_id: PublicId, *, idempotency: IdempotencyKey | None = None) -> Effect:
+    async def undo(
+        self,
+        caller: Caller,
+        entry_id: PublicId,
+        *,
+        if_version: int | None = None,
+        idempotency: IdempotencyKey | None = None,
+    ) -> Effect:
         """Go back to the content and status of the version before the current one; undoing twice redoes.
 
         Raises:
             NotFoundError: If there is no such entry.
+            PreconditionFailedError: If `if_version` is not the current version.
             ConflictError: If there is nothing to undo, or another entry claims otherwise by now.
         """
         space = await self._writable_space(caller, entry_id)
-        history = await self.store.history(caller.tenant_id, entry_id)
+        history = await self.store.history(caller.tenant_id, entry_id, limit=2)
         index = (await self._index([history[1].content]))[0] if len(history) > 1 else None
         async with self.store.unit(space) as unit:
             if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
                 return (await _replayed(unit, earlier))[0]
             current = _present(await unit.current(entry_id), entry_id)
+            _check_version(current, if_version)
             if index is None or current.version != history[0].version:
                 raise ConflictError(f"{entry_id} has no earlier version to go back to")
             restored = replace(

@@ -45,7 +45,10 @@ def field_errors(errors: Iterable[Any], skip: int = 0) -> list[FieldError]:
         errors: As from `ValidationError.errors()`.
         skip: Steps at the start of each location that are no part of the field's name.
     """
-    return [FieldError(field=_field(e["loc"][skip:]) or str(e["loc"][0] if e["loc"] else "body"), message=_message(e)) for e in errors]
+    return [
+        FieldError(field=_field(e["loc"][skip:]) or str(e["loc"][0] if e["loc"] else "body"), message=_message(e))
+        for e in errors
+    ]
 
 
 def _field(path: Sequence[Any]) -> str:

@@ -27,6 +27,7 @@ from app.store.models import ModelRow
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.rows import entry_from, entry_parameters
+from app.store.spaces import lock_space
 from app.text.terms import term_hash
 
 _SQL = load("entries")
@@ -64,9 +65,12 @@ class PostgresEntries:
         rows = await self._entries(tenant_id, "current_entry", _address(tenant_id, entry_id))
         return rows[0] if rows else None
 
-    async def history(self, tenant_id: UUID, entry_id: PublicId) -> tuple[Entry, ...]:
-        """All versions, newest first."""
-        return await self._entries(tenant_id, "entry_history", _address(tenant_id, entry_id))
+    async def history(
+        self, tenant_id: UUID, entry_id: PublicId, *, limit: int | None = None, before: int | None = None
+    ) -> tuple[Entry, ...]:
+        """Versions below `before`, newest first."""
+        part = {"limit": limit, "before": before}
+        return await self._entries(tenant_id, "entry_history", {**_address(tenant_id, entry_id), **part})
 
     async def listing(self, listing: Listing) -> tuple[Entry, ...]:
         """Current entries, newest first."""
@@ -104,8 +108,8 @@ async def _rows(connection: AsyncConnection[Any], statement: LiteralString, para
 
 async def _open_unit(connection: AsyncConnection[TupleRow], space: SpaceKey, model: ModelRow) -> "PostgresUnit":
     address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
-    (locked,) = await _rows(connection, _SQL["lock_space"], {**address, "name": space.name})
-    return PostgresUnit(connection, address, model, locked["now"], locked["sequence"])
+    locked = await lock_space(connection, space)
+    return PostgresUnit(connection, address, model, locked.now, locked.sequence)
 
 
 class PostgresUnit:

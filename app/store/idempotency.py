@@ -18,9 +18,7 @@ Outcome = Sequence[Mapping[str, Any]]
 """What a write did, as JSON: ids and versions, never texts."""
 
 
-async def find_outcome(
-    connection: AsyncConnection[TupleRow], tenant_id: UUID, key: IdempotencyKey
-) -> Outcome | None:
+async def find_outcome(connection: AsyncConnection[TupleRow], tenant_id: UUID, key: IdempotencyKey) -> Outcome | None:
     """What the same request did before; None if it was not seen.
 
     Raises:

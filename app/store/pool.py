@@ -39,6 +39,22 @@ async def _configure(connection: AsyncConnection[Any]) -> None:
 
 
 @asynccontextmanager
+async def connected(
+    pool: AsyncConnectionPool[AsyncConnection[TupleRow]],
+) -> AsyncIterator[AsyncConnection[TupleRow]]:
+    """A connection of the pool, without a tenant.
+
+    Raises:
+        UnavailableError: If the database does not answer.
+    """
+    try:
+        async with pool.connection() as connection:
+            yield connection
+    except (psycopg.OperationalError, PoolTimeout) as error:
+        raise UnavailableError("the database does not answer") from error
+
+
+@asynccontextmanager
 async def transaction(
     pool: AsyncConnectionPool[AsyncConnection[TupleRow]], setting: str, value: str
 ) -> AsyncIterator[AsyncConnection[TupleRow]]:
@@ -47,12 +63,20 @@ async def transaction(
     Raises:
         UnavailableError: If the database does not answer.
     """
-    try:
-        async with pool.connection() as connection, connection.transaction():
-            await connection.execute("SELECT set_config(%s, %s, true)", (setting, value))
-            yield connection
-    except (psycopg.OperationalError, PoolTimeout) as error:
-        raise UnavailableError("the database does not answer") from error
+    async with connected(pool) as connection, connection.transaction():
+        await connection.execute("SELECT set_config(%s, %s, true)", (setting, value))
+        yield connection
+
+
+@asynccontextmanager
+async def tenant_pipeline(connection: AsyncConnection[TupleRow], tenant_id: UUID) -> AsyncIterator[None]:
+    """Statements that see one tenant and are sent together: one round trip, and one transaction.
+
+    Their results are there once the block is left.
+    """
+    async with connection.pipeline():  # Postgres takes all up to the one Sync, sent at the end, as a transaction
+        await connection.execute("SELECT set_config('app.tenant_id', %s, true)", (str(tenant_id),))
+        yield
 
 
 def tenant_transaction(

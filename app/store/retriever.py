@@ -18,7 +18,7 @@ from app.domain.spaces import SpaceKey, scope_key
 from app.scoring.relevance import Calibration
 from app.store.entries import Pool
 from app.store.models import ModelRow
-from app.store.pool import tenant_transaction
+from app.store.pool import connected, tenant_pipeline
 from app.store.queries import load
 from app.store.rows import block_from, claim_from
 from app.text.terms import term_hash
@@ -48,16 +48,13 @@ class PostgresRetriever:
     async def retrieve(self, plan: QueryPlan, vector: NDArray[np.float32] | None) -> Retrieved:
         """Candidates of all planned spaces and the persona's soul, in one round trip."""
         shared = self._parameters(plan, vector)
-        async with (
-            tenant_transaction(self.pool, plan.persona.tenant_id) as connection,
-            connection.pipeline() as pipeline,
-        ):
+        async with connected(self.pool) as connection:
             cursors = [connection.cursor(row_factory=dict_row, binary=True) for _ in plan.spaces]
             soul = connection.cursor(row_factory=dict_row)
-            for space, cursor in zip(plan.spaces, cursors, strict=True):
-                await cursor.execute(_SQL["candidates"], {**shared, **_address(space, plan)})
-            await soul.execute(_SQL["soul_blocks"], _address(plan.persona, plan))
-            await pipeline.sync()
+            async with tenant_pipeline(connection, plan.persona.tenant_id):
+                for space, cursor in zip(plan.spaces, cursors, strict=True):
+                    await cursor.execute(_SQL["candidates"], {**shared, **_address(space, plan)})
+                await soul.execute(_SQL["soul_blocks"], _address(plan.persona, plan))
             found = [
                 _candidate(row, space)
                 for space, cursor in zip(plan.spaces, cursors, strict=True)

@@ -139,8 +139,8 @@ def test_vectors_are_stored_in_line(migrated):
 
 
 def test_the_serving_role_owns_nothing_and_cannot_log_in(migrated):
-    assert rows(migrated, "SELECT rolcanlogin, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = 'ricordo_serving'") == [
-        (False, False, False)
-    ]
+    assert rows(
+        migrated, "SELECT rolcanlogin, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = 'ricordo_serving'"
+    ) == [(False, False, False)]
     owned = "SELECT relname FROM pg_class WHERE relowner = 'ricordo_serving'::regrole"
     assert rows(migrated, owned) == []

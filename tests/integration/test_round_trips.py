@@ -1,10 +1,14 @@
 """How often a retrieval waits for the database: once, whatever it reads."""
 
+from dataclasses import replace
+
+import numpy as np
+import psycopg
 import pytest
+from psycopg.pq import Trace
 
 from app.store.pool import create_pool
 from app.store.retriever import PostgresRetriever
-from tests.integration.stores import Space
 
 
 @pytest.fixture
@@ -15,15 +19,15 @@ async def counted(store, tmp_path):
         async def count(action):
             for _ in range(2):
                 await action(pool)
-            async with pool.connection() as connection:
-                with (tmp_path / "wire").open("w") as wire:
+            with (tmp_path / "wire").open("w") as wire:
+                async with pool.connection() as connection:
                     connection.pgconn.trace(wire.fileno())
-                    connection.pgconn.set_trace_flags(1)
-            await action(pool)
-            async with pool.connection() as connection:
-                connection.pgconn.untrace()
-            lines = (tmp_path / "wire").read_text().splitlines()
-            sent = [line.split("\t")[2] for line in lines if line.startswith("F")]
+                    connection.pgconn.set_trace_flags(Trace.SUPPRESS_TIMESTAMPS)
+                await action(pool)
+                async with pool.connection() as connection:
+                    connection.pgconn.untrace()
+            messages = [line.split("\t") for line in (tmp_path / "wire").read_text().splitlines()]
+            sent = [message[2] for message in messages if message[0] == "F"]
             return sent.count("Sync") + sent.count("Query"), sent
 
         yield count
@@ -54,12 +58,14 @@ async def test_the_retrieval_of_three_spaces_and_a_soul_is_one_round_trip(store,
 
 
 async def test_a_failed_retrieval_leaves_no_tenant_behind(store):
-    space: Space = store.space()
+    space = store.space()
+    await space.write("Ana keeps bees.")
     wanted = space.plan("bees")
+    broken = replace(store.model, question_shift=np.zeros(7, np.float32))
     async with create_pool(store.url, 1) as pool:
-        with pytest.raises(Exception, match="dimensions"):
-            retriever = PostgresRetriever(pool, store.model, store.retriever.calibration)
-            await retriever.retrieve(wanted, await type(store.embedder)(7).embed_query("bees") )
+        retriever = PostgresRetriever(pool, broken, store.retriever.calibration)
+        with pytest.raises(psycopg.DataError, match="dimensions"):
+            await retriever.retrieve(wanted, np.ones(7, np.float32))
         async with pool.connection() as connection:
             row = await (await connection.execute("SELECT current_setting('app.tenant_id', TRUE)")).fetchone()
     assert row in {("",), (None,)}

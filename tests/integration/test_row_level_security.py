@@ -119,7 +119,10 @@ async def test_a_tenant_can_neither_change_nor_delete_a_row_of_another(serving, 
     mine, theirs = two_tenants
     for table in tables.keys() - READ_ONLY:
         async with serving(tenant_id=mine) as connection:
-            for statement in ("UPDATE {t} SET tenant_id = tenant_id WHERE tenant_id = %s", "DELETE FROM {t} WHERE tenant_id = %s"):
+            for statement in (
+                "UPDATE {t} SET tenant_id = tenant_id WHERE tenant_id = %s",
+                "DELETE FROM {t} WHERE tenant_id = %s",
+            ):
                 query = sql.SQL(statement).format(t=sql.Identifier(table))
                 assert ((await connection.execute(query, (theirs,))).rowcount, table) == (0, table)
                 assert ((await connection.execute(query, (mine,))).rowcount, table) == (1, table)

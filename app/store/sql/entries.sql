@@ -1,11 +1,3 @@
--- lock_space --
--- Take the space for this transaction, making it if need be. Writes of one space follow one another, so
--- that claims, statistics and sequence need no further care. Returns the last sequence.
-INSERT INTO spaces (tenant_id, id, name, created_at)
-VALUES (%(tenant_id)s, %(space_id)s, %(name)s, now())
-    ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name
-RETURNING sequence, now() AS now;
-
 -- advance_space --
 UPDATE spaces SET sequence = %(sequence)s WHERE tenant_id = %(tenant_id)s AND id = %(space_id)s;
 
@@ -16,12 +8,14 @@ SELECT e.*, s.name AS space
  WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = %(id)s AND e.closed_at IS NULL;
 
 -- entry_history --
--- All versions, newest first.
+-- Versions, newest first.
 SELECT e.*, s.name AS space
   FROM entry_versions e
   JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
  WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = %(id)s
- ORDER BY e.version DESC;
+   AND (%(before)s::int IS NULL OR e.version < %(before)s::int)
+ ORDER BY e.version DESC
+ LIMIT %(limit)s::int;
 
 -- entry_versions --
 -- Given versions of given entries, in no order.
@@ -180,7 +174,7 @@ WITH live AS (
         ON CONFLICT (tenant_id, space_id, model_id) DO UPDATE
        SET version = space_centres.version + 1, entries_count = excluded.entries_count, centre = excluded.centre)
 UPDATE entry_vectors v
-   SET centred_norm = greatest(l2_norm(v.embedding::vector - fresh.centre), 0.05)
+   SET centred_norm = greatest(v.embedding::vector <-> fresh.centre, 0.05)
   FROM fresh
  WHERE v.tenant_id = %(tenant_id)s AND v.space_id = %(space_id)s AND v.model_id = %(model_id)s;
 

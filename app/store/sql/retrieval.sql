@@ -10,6 +10,7 @@
 -- preferences: independent of the query, in a stable order. pinned: whatever search says.
 --
 -- Looking back reads past versions too; the branches marked so never run otherwise (a one-time filter).
+-- The mirrored columns are those of the current version: with known_at, what holds is left to the caller.
 -- The final join is LATERAL with LIMIT 1: a plain join would hash the whole space.
 WITH centre AS MATERIALIZED (
     SELECT centred.query::halfvec AS query, -(centred.query <#> m.point) AS shift
@@ -26,20 +27,25 @@ dense AS MATERIALIZED (
         SELECT v.id, v.text_version, v.visible, v.cosine_similarity
           FROM (SELECT id, text_version,
                        scope_key = ANY(%(scope_keys)s::bigint[])
-                       AND (%(looks_back)s OR (coalesce(holds_from <= %(as_of)s, TRUE)
-                                               AND coalesce(holds_to > %(as_of)s, TRUE))) AS visible,
+                       AND CASE WHEN %(known_at)s::timestamptz IS NULL
+                                THEN coalesce(holds_from <= %(as_of)s, TRUE) AND coalesce(holds_to > %(as_of)s, TRUE)
+                                ELSE uuid_extract_timestamp(id) <= %(known_at)s END AS visible,
                        (-(embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre))
                            / centred_norm AS cosine_similarity
                   FROM entry_vectors
                  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = %(model_id)s
                    AND tier = t.tier AND live AND %(vector)s::vector IS NOT NULL
                  UNION ALL
-                SELECT id, text_version, scope_key = ANY(%(scope_keys)s::bigint[]),
+                SELECT id, text_version,
+                       scope_key = ANY(%(scope_keys)s::bigint[])
+                       AND CASE WHEN %(known_at)s::timestamptz IS NULL
+                                THEN coalesce(holds_from <= %(as_of)s, TRUE) AND coalesce(holds_to > %(as_of)s, TRUE)
+                                ELSE uuid_extract_timestamp(id) <= %(known_at)s END,
                        (-(embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre)) / centred_norm
                   FROM entry_vectors  -- looking back
                  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = %(model_id)s
                    AND tier = t.tier AND NOT live AND %(vector)s::vector IS NOT NULL AND %(looks_back)s) AS v
-         ORDER BY v.visible DESC, v.cosine_similarity DESC
+         ORDER BY v.visible DESC, v.cosine_similarity DESC, v.id
          LIMIT %(candidate_limit)s) AS hit
 ),
 statistics AS MATERIALIZED (
@@ -55,8 +61,9 @@ matches AS MATERIALIZED (
     SELECT p.id, p.text_version, p.tier, p.term, q.weight, q.word,
            p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / s.average_length)) AS saturation,
            p.scope_key = ANY(%(scope_keys)s::bigint[])
-           AND (%(looks_back)s OR (coalesce(p.holds_from <= %(as_of)s, TRUE)
-                                   AND coalesce(p.holds_to > %(as_of)s, TRUE))) AS visible
+           AND CASE WHEN %(known_at)s::timestamptz IS NULL
+                    THEN coalesce(p.holds_from <= %(as_of)s, TRUE) AND coalesce(p.holds_to > %(as_of)s, TRUE)
+                    ELSE uuid_extract_timestamp(p.id) <= %(known_at)s END AS visible
       FROM query_terms q
       JOIN entry_postings p
         ON p.tenant_id = %(tenant_id)s AND p.space_id = %(space_id)s AND p.term = q.term
@@ -93,7 +100,7 @@ lexical AS (
         SELECT b.id, b.text_version, b.visible
           FROM bm25 b
          WHERE b.tier = t.tier
-         ORDER BY b.visible DESC, b.bm25_score DESC
+         ORDER BY b.visible DESC, b.bm25_score DESC, b.id
          LIMIT %(candidate_limit)s) AS hit
 ),
 pool AS (
@@ -136,7 +143,7 @@ chosen AS MATERIALIZED (
         AND category IN ('output_preference', 'personal_preference', 'assistant_preference')
         AND scope = ANY(%(scopes)s::text[]) AND status IN ('active', 'superseded')
         AND recorded_at <= coalesce(%(known_at)s, 'infinity'::timestamptz)
-        AND coalesce(closed_at, 'infinity') >= coalesce(%(known_at)s, 'infinity'::timestamptz)
+        AND coalesce(closed_at > coalesce(%(known_at)s, 'infinity'::timestamptz), TRUE)
         AND %(looks_back)s
       ORDER BY importance DESC, id
       LIMIT %(preference_limit)s)
@@ -168,8 +175,11 @@ SELECT e.id, e.version, e.sequence, e.tier::text AS tier, e.text, e.scope, e.fir
        AND x.text_version = c.text_version
        AND CASE WHEN %(looks_back)s
                 THEN x.recorded_at <= coalesce(%(known_at)s, 'infinity'::timestamptz)
-                     AND coalesce(x.closed_at, 'infinity') >= coalesce(%(known_at)s, 'infinity'::timestamptz)
+                     AND coalesce(x.closed_at > coalesce(%(known_at)s, 'infinity'::timestamptz), TRUE)
                      AND x.status IN ('active', 'superseded')
+                     AND NOT EXISTS (SELECT FROM entry_versions r
+                                      WHERE r.tenant_id = %(tenant_id)s AND r.space_id = %(space_id)s AND r.id = c.id
+                                        AND r.closed_at IS NULL AND r.status = 'retracted')
                 ELSE x.closed_at IS NULL AND x.status = 'active' END
      ORDER BY x.version DESC
      LIMIT 1) AS e
