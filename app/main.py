@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from app.api.errors import on_crash, on_http_error, on_invalid_request, on_ricordo_error
 from app.api.limits import BodyLimit
-from app.api.v1 import assemblies, context, episodes, memories, procedures
+from app.api.v1 import assemblies, context, episodes, memories, procedures, soul
 from app.domain.errors import RicordoError
 from app.logs import configure_logging
 from app.runtime import Runtime, open_runtime
@@ -36,7 +36,7 @@ def create_app(runtime: Runtime | None = None) -> FastAPI:
         version="0.1.0",
         lifespan=lifespan,
     )
-    for module in (context, memories, episodes, procedures, assemblies):
+    for module in (context, memories, episodes, procedures, soul, assemblies):
         app.include_router(module.router, prefix="/api/v1")
     app.add_exception_handler(RicordoError, on_ricordo_error)
     app.add_exception_handler(RequestValidationError, on_invalid_request)

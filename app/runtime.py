@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +15,12 @@ import uuid_utils
 from app.assembly.pack import TokenCounter
 from app.assembly.ports import Embedder
 from app.assembly.recorder import AssemblyLog, Recorder
-from app.assembly.records import AssemblyRules
+from app.assembly.records import AssemblyRules, BudgetTokens, Format, Section
+from app.assembly.render import MARKUP, render_block, render_section
 from app.assembly.service import AssemblyService
 from app.domain.callers import Role
 from app.domain.ids import IdKind, PublicId
+from app.domain.soul import SoulBlock
 from app.embedding.bundled import BundledEmbedder
 from app.embedding.calibration import CALIBRATIONS, ModelCalibration
 from app.embedding.centre import measure_centre
@@ -26,6 +28,8 @@ from app.entries.service import EntryService
 from app.maintenance.service import MaintenanceService
 from app.scoring.relevance import MIN_RELEVANCE
 from app.settings import Settings
+from app.soul.ports import SoulMeasure
+from app.soul.service import SoulService
 from app.store import embedded
 from app.store.assembly_log import PostgresAssemblyLog
 from app.store.entries import Pool, PostgresEntries
@@ -35,6 +39,8 @@ from app.store.migrate import migrate
 from app.store.models import ModelCentre, ModelRow, adopt_model
 from app.store.pool import create_pool
 from app.store.retriever import PostgresRetriever
+from app.store.soul import PostgresSoul
+from app.store.spaces import PostgresSpaces
 from app.text.tokens import token_counter
 
 DEFAULT_TENANT = "default"
@@ -46,7 +52,9 @@ class Runtime:
     """Everything that a running service is made of."""
 
     keys: PostgresKeys
+    spaces: PostgresSpaces
     entries: EntryService
+    soul: SoulService
     assembly: AssemblyService
     assembly_log: AssemblyLog
     recorder: Recorder
@@ -134,6 +142,16 @@ async def open_runtime_with(
         embedder.close()
 
 
+def soul_measure(count: TokenCounter) -> SoulMeasure:
+    """Counts what blocks take in the identity section, tags included."""
+    markup = MARKUP[Format.XML]
+
+    def measure(blocks: Sequence[SoulBlock]) -> int:
+        return count(render_section(Section.IDENTITY, [render_block(block, markup) for block in blocks], markup))
+
+    return measure
+
+
 def _build(
     settings: Settings,
     pool: Pool,
@@ -147,7 +165,9 @@ def _build(
     assembly_log = PostgresAssemblyLog(pool)
     return Runtime(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
+        spaces=PostgresSpaces(pool),
         entries=entries,
+        soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
         assembly=AssemblyService(
             embedder=embedder,
             retriever=PostgresRetriever(pool, model, calibration.relevance),

@@ -94,8 +94,8 @@ class Language:
 
 _WORD_LISTS = (
     "stopwords", "negators", "many", "single_time", "single_place", "past", "past_suffix", "place_prepositions",
-    "measure_nouns", "label_nouns", "hedges", "tail", "hard_tail", "phones", "name_particles", "not_things", "not_jobs", "leads",
-    "switches", "keeps_ne", "loses", "ordered", "scoping", "scoping_traits", "name_stops",
+    "measure_nouns", "label_nouns", "hedges", "tail", "hard_tail", "phones", "name_particles", "not_things",
+    "not_jobs", "leads", "switches", "keeps_ne", "loses", "ordered", "scoping", "scoping_traits", "name_stops",
     "clause_starts", "first_person",
 )  # fmt: skip
 _TELLING = (

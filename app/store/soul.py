@@ -115,7 +115,9 @@ class PostgresSoulUnit:
         return {"tenant_id": self.space.tenant_id, "space_id": self.space.space_id}
 
 
-async def _rows(connection: AsyncConnection[TupleRow], statement: LiteralString, parameters: Parameters) -> list[DictRow]:
+async def _rows(
+    connection: AsyncConnection[TupleRow], statement: LiteralString, parameters: Parameters
+) -> list[DictRow]:
     cursor = connection.cursor(row_factory=dict_row)
     await cursor.execute(statement, parameters)
     return await cursor.fetchall()

@@ -61,9 +61,7 @@ async def delete_block(block_id: SoulId, runtime: RuntimeDep, caller: CallerDep,
     return json_response({"id": str(block_id), "removed": {"versions": versions}})
 
 
-@router.get(
-    "/{id}/versions", summary="List the versions of a soul block, newest first", response_model=Page[SoulReply]
-)
+@router.get("/{id}/versions", summary="List the versions of a soul block, newest first", response_model=Page[SoulReply])
 async def list_block_versions(
     query: Annotated[VersionsQuery, Query()], block_id: SoulId, runtime: RuntimeDep, caller: CallerDep
 ) -> Response:
@@ -82,9 +80,7 @@ async def restore_block(
     idempotency: Idempotency,
 ) -> Response:
     """Writes a new version that equals the earlier one."""
-    placed = await runtime.soul.restore(
-        caller, block_id, body.version, if_version=if_version, idempotency=idempotency
-    )
+    placed = await runtime.soul.restore(caller, block_id, body.version, if_version=if_version, idempotency=idempotency)
     return _block_response(placed)
 
 
