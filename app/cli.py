@@ -1,27 +1,40 @@
 """The `ricordo` command."""
 
 import asyncio
-import socket
 import sys
 from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import psycopg
 import pydantic
 import sqlalchemy
 import typer
-import uvicorn
+from pydantic_settings import SettingsError
+from uvicorn.loops.auto import auto_loop_factory
 
+from app.domain.callers import ROLES, NewKey
+from app.domain.errors import UnavailableError
+from app.domain.spaces import check_space
+from app.embedding.measure import measure
+from app.embedding.pairs import built_in_pairs, read_pairs
+from app.embedding.report import report
 from app.logs import configure_logging
-from app.main import create_app
-from app.runtime import ConfigurationError, open_database, open_runtime
-from app.sample import show_sample
+from app.runtime import DEFAULT_TENANT, ConfigurationError, open_database, open_embedder, open_keys
+from app.sample import SampleError, show_sample
+from app.serving import serve as serve_until_stopped
 from app.settings import Settings
 from app.store.embedded import EmbeddedPostgresError
+from app.store.keys import KeyDescription
 from app.store.models import WrongModelError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+keys = typer.Typer(no_args_is_help=True, help="API keys: create, list and revoke them. The service may be running.")
+app.add_typer(keys, name="keys")
+
+Tenant = Annotated[str, typer.Option(help="Whose keys: the name of the tenant.")]
 
 
 def main() -> None:
@@ -33,11 +46,19 @@ def main() -> None:
 @app.command()
 def serve(
     sample: Annotated[
-        Path | None, typer.Option(help="Fill an empty store from this folder, and show a prompt.")
+        Path | None,
+        typer.Option(exists=True, file_okay=False, help="Fill an empty store from this folder, and show a prompt."),
     ] = None,
 ) -> None:
     """Start the service. RICORDO_* variables configure it (docs/settings.md)."""
-    _run(lambda settings: _serve(settings, sample))
+
+    async def work(settings: Settings) -> None:
+        shown = None
+        if sample is not None:
+            shown = partial(show_sample, settings=settings, folder=sample, now=datetime.now(UTC))
+        await serve_until_stopped(settings, shown)
+
+    _run(work)
 
 
 @app.command()
@@ -51,22 +72,126 @@ def migrate() -> None:
     _run(work)
 
 
+@keys.command("create")
+def create_key(
+    role: Annotated[Literal["reader", "writer", "editor", "administrator"], typer.Option(help="What it may do.")],
+    name: Annotated[str, typer.Option(help="What it is for.")],
+    space: Annotated[list[str] | None, typer.Option(help="Limit it to a space; repeatable.")] = None,
+    tenant: Tenant = DEFAULT_TENANT,
+    days: Annotated[int | None, typer.Option(min=1, max=36_500, help="After how many days it expires.")] = None,
+) -> None:
+    """Make a key, and the tenant if there is none of that name. The key is shown once."""
+    spaces = tuple(_space(value) for value in space) if space else None
+    wanted = NewKey(name, ROLES[role], spaces, None if days is None else days * 86_400.0)
+
+    async def work(settings: Settings) -> None:
+        async with open_keys(settings, tenant, create=True) as (tenant_id, store):
+            issued = await store.issue(tenant_id, wanted)
+        typer.echo(issued.key)
+
+    _run(work)
+
+
+@keys.command("list")
+def list_keys(tenant: Tenant = DEFAULT_TENANT) -> None:
+    """List the keys and tokens of a tenant, never the secrets: one a line, fields separated by tabs."""
+
+    async def work(settings: Settings) -> None:
+        async with open_keys(settings, tenant) as (tenant_id, store):
+            for key in await store.listing(tenant_id):
+                typer.echo(_key_line(key))
+
+    _run(work)
+
+
+@keys.command("revoke")
+def revoke_key(
+    prefix: Annotated[str, typer.Argument(help="The start of the key, as `keys list` shows it.")],
+    tenant: Tenant = DEFAULT_TENANT,
+) -> None:
+    """Revoke a key or token: refused from now on, by running servers within seconds."""
+
+    async def work(settings: Settings) -> None:
+        async with open_keys(settings, tenant) as (tenant_id, store):
+            if not await store.revoke(tenant_id, prefix):
+                raise ConfigurationError(f"no valid key of the tenant {tenant} starts with {prefix}")
+        typer.echo(f"Revoked {prefix}.")
+
+    _run(work)
+
+
+@app.command()
+def calibrate(
+    pairs: Annotated[
+        Path | None, typer.Option(help="JSON lines of language, kind, a, b (docs/embedders.md). None: built-in ones.")
+    ] = None,
+) -> None:
+    """Measure the embedder that RICORDO_EMBEDDER names, and print its calibration."""
+
+    async def work(settings: Settings) -> None:
+        try:
+            known = built_in_pairs() if pairs is None else read_pairs(pairs.read_bytes())
+            bundled = settings.model_copy(update={"embedder": "bundled"})
+            async with open_embedder(settings) as embedder, open_embedder(bundled) as reference:
+                typer.echo(report(embedder.model, await measure(embedder, reference, known)))
+        except (OSError, ValueError) as error:
+            raise ConfigurationError(f"cannot calibrate: {error}") from error
+
+    _run(work)
+
+
+def _space(name: str) -> str:
+    try:
+        return check_space(name)
+    except ValueError as error:
+        raise typer.BadParameter(f"{name}: {error}") from error
+
+
+def _key_line(key: KeyDescription) -> str:
+    state = f"revoked {key.revoked_at:%F %T}" if key.revoked_at else "valid"
+    expiry = f"expires {key.expires_at:%F %T}" if key.expires_at else "does not expire"
+    spaces = "all spaces" if key.spaces is None else " ".join(key.spaces)
+    return "\t".join((key.prefix, key.role, key.name, spaces, f"created {key.created_at:%F %T}", expiry, state))
+
+
 def _run(work: Callable[[Settings], Coroutine[Any, Any, None]]) -> None:
     try:
-        asyncio.run(work(Settings()))
+        with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
+            runner.run(work(Settings()))
     except KeyboardInterrupt:
         sys.exit(130)
     except pydantic.ValidationError as error:
         for problem in error.errors():
-            name = "_".join(str(step) for step in problem["loc"]).upper()
-            typer.echo(f"ricordo: RICORDO_{name}: {problem['msg']}", err=True)
+            variable, *field = problem["loc"] or [""]
+            name = ".".join([f"RICORDO_{variable}".upper(), *map(str, field)]) + ": " if variable else ""
+            typer.echo(f"ricordo: {name}{problem['msg'].removeprefix('Value error, ')}", err=True)
+        sys.exit(2)
+    except SettingsError as error:
+        typer.echo(f"ricordo: {_first_line(error)}", err=True)
         sys.exit(2)
     except sqlalchemy.exc.DBAPIError as error:
-        _fail(f"the database does not answer or refuses: {_first_line(error.orig or error)}")
-    except psycopg.OperationalError as error:
-        _fail(f"the database does not answer: {_first_line(error)}")
-    except (EmbeddedPostgresError, WrongModelError, ConfigurationError) as error:
+        _fail(_database_trouble(error.orig or error))
+    except psycopg.Error as error:
+        _fail(_database_trouble(error))
+    except (EmbeddedPostgresError, WrongModelError, ConfigurationError, SampleError, UnavailableError) as error:
         _fail(_first_line(error))
+
+
+_HINTS = {
+    "42501": "the user must own the database and be allowed to create roles, and the extension vector must be there",
+    "0A000": "Ricordo needs the extension vector (pgvector 0.7 or later)",
+    "58P01": "Ricordo needs the extension vector (pgvector 0.7 or later)",
+    "42704": "Ricordo needs the extension vector (pgvector 0.7 or later)",
+}
+"""By SQLSTATE: what an operator can do about it."""
+
+
+def _database_trouble(error: BaseException) -> str:
+    """What the database said; an error without a code comes from connecting."""
+    code = getattr(error, "sqlstate", None)
+    trouble = "cannot connect to the database" if code is None else "the database refuses"
+    hint = f" ({_HINTS[code]})" if code in _HINTS else ""
+    return f"{trouble}: {_first_line(error)}{hint}"
 
 
 def _fail(message: str) -> None:
@@ -76,35 +201,6 @@ def _fail(message: str) -> None:
 
 def _first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0]
-
-
-def _listen(settings: Settings) -> socket.socket:
-    """Take the port before anything else starts.
-
-    Raises:
-        ConfigurationError: If it cannot be had.
-    """
-    try:
-        return socket.create_server((settings.host, settings.port), backlog=2048)
-    except OSError as error:
-        raise ConfigurationError(
-            f"cannot listen on {settings.host}:{settings.port} ({error.strerror}); set RICORDO_PORT to another port"
-        ) from error
-
-
-async def _serve(settings: Settings, sample: Path | None) -> None:
-    listener = _listen(settings)
-    async with open_runtime(settings) as runtime:
-        config = uvicorn.Config(create_app(runtime), log_level="warning", access_log=False, server_header=False)
-        server = uvicorn.Server(config)
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
-        while not server.started and not serving.done():  # noqa: ASYNC110 - uvicorn has no event for this
-            await asyncio.sleep(0.01)
-        url = f"http://{settings.host}:{settings.port}"
-        typer.echo(f"Ricordo listens on {url} (API page: {url}/docs). Ctrl-C stops it.")
-        if sample is not None and not serving.done():
-            await show_sample(url, settings, sample)
-        await serving
 
 
 if __name__ == "__main__":

@@ -3,27 +3,39 @@
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 from uuid import UUID
 
+import psycopg
 import uuid_utils
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from app.assembly.pack import TokenCounter
-from app.assembly.ports import Embedder
 from app.assembly.recorder import AssemblyLog, Recorder
 from app.assembly.records import AssemblyRules, BudgetTokens, Format, Section
 from app.assembly.render import MARKUP, render_block, render_section
 from app.assembly.service import AssemblyService
-from app.domain.callers import Role
+from app.contradictions.claims import derive_claim
+from app.domain.callers import NewKey, Role
+from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind, PublicId
 from app.domain.soul import SoulBlock
-from app.embedding.bundled import BundledEmbedder
-from app.embedding.calibration import CALIBRATIONS, ModelCalibration
+from app.embedding.calibration import CosineMap, ModelCalibration, calibrated
 from app.embedding.centre import measure_centre
+from app.embedding.factory import (
+    DeclaredEmbedder,
+    EmbedderOptions,
+    EmbedderSetupError,
+    RunningEmbedder,
+    calibration_of,
+    create_embedder,
+)
+from app.embedding.inprocess import Prefixes
+from app.entries.search import SearchService
 from app.entries.service import EntryService
 from app.maintenance.service import MaintenanceService
 from app.scoring.relevance import MIN_RELEVANCE
@@ -33,18 +45,57 @@ from app.soul.service import SoulService
 from app.store import embedded
 from app.store.assembly_log import PostgresAssemblyLog
 from app.store.entries import Pool, PostgresEntries
-from app.store.keys import KEY_CHARS_MIN, NewKey, PostgresKeys, ensure_key
+from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
 from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
 from app.store.models import ModelCentre, ModelRow, adopt_model
-from app.store.pool import create_pool
+from app.store.pool import create_pool, ping
 from app.store.retriever import PostgresRetriever
+from app.store.search import PostgresSearch
 from app.store.soul import PostgresSoul
 from app.store.spaces import PostgresSpaces
+from app.text.terms import query_terms
 from app.text.tokens import token_counter
 
 DEFAULT_TENANT = "default"
+PROBE_SECONDS = 2.0
+CONNECT_SECONDS = 10
 _KEY_FILE = "api_key"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What works."""
+
+    database: bool
+    embedder: bool
+
+    @property
+    def status(self) -> str:
+        """In one word: without the embedder prompts get worse, without the database there are none."""
+        if not self.database:
+            return "unavailable"
+        return "ok" if self.embedder else "degraded"
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """Signs of life; each raises UnavailableError when there is none."""
+
+    database: Callable[[], Coroutine[Any, Any, None]]
+    embedder: Callable[[], Coroutine[Any, Any, object]]
+
+    async def check(self) -> Health:
+        """Ask both, for PROBE_SECONDS at most."""
+        return Health(*await asyncio.gather(_works(self.database()), _works(self.embedder())))
+
+
+async def _works(probe: Coroutine[Any, Any, object]) -> bool:
+    try:
+        await asyncio.wait_for(probe, PROBE_SECONDS)
+    except (TimeoutError, UnavailableError):
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +106,13 @@ class Runtime:
     spaces: PostgresSpaces
     entries: EntryService
     soul: SoulService
+    search: SearchService
     assembly: AssemblyService
     assembly_log: AssemblyLog
     recorder: Recorder
     maintenance: MaintenanceService
     count: TokenCounter
-
-
-class RunningEmbedder(Embedder, Protocol):
-    """An embedder with a life of its own."""
-
-    async def start(self) -> None:
-        """Load the model."""
-        ...
-
-    def close(self) -> None:
-        """Stop. Idempotent."""
-        ...
+    probes: Probes
 
 
 class ConfigurationError(Exception):
@@ -100,24 +141,83 @@ async def open_database(settings: Settings) -> AsyncIterator[str]:
     The schema is brought up to date either way.
     """
     if settings.database_url is not None:
-        url = settings.database_url.get_secret_value()
+        url = _database_url(settings.database_url.get_secret_value())
         await asyncio.to_thread(migrate, url)
         yield url
         return
-    server = await asyncio.to_thread(embedded.start, settings.data_dir)
+    starting = asyncio.create_task(asyncio.to_thread(embedded.start, settings.data_dir))
     try:
+        server = await asyncio.shield(starting)
         await asyncio.to_thread(migrate, server.url)
         yield server.url
-    finally:
-        await asyncio.to_thread(server.stop)
+    finally:  # also of a server that was just starting when we were cancelled
+        await asyncio.to_thread((await starting).stop)
+
+
+def _database_url(given: str) -> str:
+    """The URL, with a bound on the time that connecting may take unless it names one.
+
+    Raises:
+        ConfigurationError: If it is none; without quoting it, because it may hold a password.
+    """
+    try:
+        wanted = conninfo_to_dict(given)
+    except psycopg.ProgrammingError as error:
+        raise ConfigurationError("RICORDO_DATABASE_URL is no Postgres URL: postgresql://user@host/name") from error
+    return make_conninfo(given, connect_timeout=wanted.get("connect_timeout", CONNECT_SECONDS))
+
+
+@asynccontextmanager
+async def open_keys(
+    settings: Settings, tenant: str, *, create: bool = False
+) -> AsyncIterator[tuple[UUID, PostgresKeys]]:
+    """The id of a tenant, and all keys; other processes may serve from the same database meanwhile.
+
+    Args:
+        create: Whether to make the tenant if there is none of that name.
+
+    Raises:
+        ConfigurationError: If there is no such tenant.
+    """
+    async with open_database(settings) as url:
+        tenant_id = await asyncio.to_thread(ensure_tenant if create else find_tenant, url, tenant)
+        if tenant_id is None:
+            raise ConfigurationError(f"there is no tenant {tenant}")
+        async with create_pool(url, 1) as pool:
+            yield tenant_id, PostgresKeys(pool, new_secret, new_uuid, time.monotonic)
 
 
 @asynccontextmanager
 async def open_runtime(settings: Settings) -> AsyncIterator[Runtime]:
     """Start everything that the service needs, and stop it at the end."""
-    embedder = BundledEmbedder()
-    async with open_runtime_with(settings, embedder, CALIBRATIONS[embedder.name]) as runtime:
+    try:
+        options = _embedder_options(settings)
+        embedder = create_embedder(settings.embedder, options)
+        calibration = calibration_of(embedder.model, options.measured)
+    except (EmbedderSetupError, ValueError) as error:
+        raise ConfigurationError(str(error)) from error
+    async with open_runtime_with(settings, embedder, calibration) as runtime:
         yield runtime
+
+
+@asynccontextmanager
+async def open_embedder(settings: Settings) -> AsyncIterator[DeclaredEmbedder]:
+    """The embedder of the settings alone, started.
+
+    Raises:
+        ConfigurationError: If it cannot be built or does not start.
+    """
+    try:
+        embedder = create_embedder(settings.embedder, _embedder_options(settings))
+    except (EmbedderSetupError, ValueError) as error:
+        raise ConfigurationError(str(error)) from error
+    try:
+        await embedder.start()
+        yield embedder
+    except UnavailableError as error:
+        raise ConfigurationError(str(error)) from error
+    finally:
+        await embedder.close()
 
 
 @asynccontextmanager
@@ -127,19 +227,56 @@ async def open_runtime_with(
     """The same, with a given embedder; it is started here and closed at the end."""
     counting = asyncio.create_task(asyncio.to_thread(token_counter, settings.tokenizer))
     loading = asyncio.create_task(embedder.start())
+    warming = asyncio.create_task(asyncio.to_thread(_warm_up))
     try:
         async with open_database(settings) as url:
-            await loading
-            model = await _adopt(url, embedder)
+            model = await _started(url, embedder, loading)
             await asyncio.to_thread(_ensure_first_key, settings, url)
             count = await counting
+            await warming
             async with create_pool(url, settings.database_connections) as pool:
                 runtime = _build(settings, pool, model, embedder=embedder, calibration=calibration, count=count)
                 async with _background(runtime.recorder.run(), runtime.maintenance.run(settings.consolidation_seconds)):
                     yield runtime
                     await runtime.recorder.settled()
     finally:
-        embedder.close()
+        await embedder.close()
+        for task in (counting, loading, warming):
+            task.cancel()
+        await asyncio.gather(counting, loading, warming, return_exceptions=True)
+
+
+def _warm_up() -> None:
+    """Read the word lists and the language model (0.5 s), for which the first request would wait otherwise."""
+    query_terms("What do you remember of me?")
+    derive_claim("I live in Turin.")
+
+
+def _embedder_options(settings: Settings) -> EmbedderOptions:
+    key, measured = settings.embedder_api_key, settings.embedder_calibration
+    return EmbedderOptions(
+        model=settings.embedder_model,
+        url=settings.embedder_url,
+        api_key=None if key is None else key.get_secret_value(),
+        batch_texts=settings.embedder_batch_texts,
+        timeout_s=settings.embedder_timeout_ms / 1000,
+        prefixes=Prefixes(settings.embedder_query_prefix, settings.embedder_document_prefix),
+        dimensions=None if measured is None else measured.dimensions,
+        measured=None if measured is None else calibrated(measured.band, CosineMap(measured.scale, measured.shift)),
+    )
+
+
+async def _started(url: str, embedder: RunningEmbedder, loading: asyncio.Task[None]) -> ModelRow:
+    """The store's row of the embedder's model, once the embedder runs.
+
+    Raises:
+        ConfigurationError: If the embedder does not start, or an empty store finds no embedder to measure.
+    """
+    try:
+        await loading
+        return await _adopt(url, embedder)
+    except UnavailableError as error:
+        raise ConfigurationError(str(error)) from error
 
 
 def soul_measure(count: TokenCounter) -> SoulMeasure:
@@ -167,6 +304,9 @@ def _build(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
         entries=entries,
+        search=SearchService(
+            PostgresSearch(pool, model, calibration.relevance), embedder, calibration.relevance, MIN_RELEVANCE
+        ),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
         assembly=AssemblyService(
             embedder=embedder,
@@ -179,6 +319,7 @@ def _build(
         recorder=Recorder(assembly_log),
         maintenance=MaintenanceService(PostgresHousekeeping(pool), entries.apply_proposals, settings.assembly_log_days),
         count=count,
+        probes=Probes(lambda: ping(pool), lambda: embedder.embed_documents(["ready?"])),
     )
 
 
@@ -216,10 +357,25 @@ def _ensure_first_key(settings: Settings, url: str) -> None:
 
 
 def first_key(data_dir: Path) -> str:
-    """The key that is kept in the data folder with mode 0600; made if there is none."""
-    path = data_dir / _KEY_FILE
-    if not path.exists():
-        data_dir.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(new_secret() + "\n", encoding="ascii")
-    return path.read_text(encoding="ascii").strip()
+    """The key that is kept in the data folder with mode 0600; made if there is none.
+
+    Raises:
+        ConfigurationError: If it cannot be read or written.
+    """
+    path = key_path(data_dir)
+    try:
+        if not path.exists() or path.stat().st_size == 0:
+            data_dir.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+            path.write_text(new_secret() + "\n", encoding="ascii")
+        return path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot keep the first key in {path}: {error.strerror}; "
+            "set RICORDO_DATA_DIR to another folder, or RICORDO_API_KEY to a key"
+        ) from error
+
+
+def key_path(data_dir: Path) -> Path:
+    """Where the first key is kept."""
+    return data_dir / _KEY_FILE

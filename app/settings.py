@@ -1,22 +1,44 @@
 """The only reader of the environment."""
 
+import os
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PREFIX = "RICORDO_"
+
+
+class MeasuredModel(BaseModel):
+    """What `ricordo calibrate` measures of a model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    dimensions: int = Field(ge=1, le=4_000)
+    """Length of a vector."""
+
+    band: tuple[float, float]
+    """Cosines between which contradictions lie; for bge-m3 0.75 and 0.92."""
+
+    scale: float = Field(gt=0)
+    """Takes the model's centred cosines to the bundled model's, then `shift` is added."""
+
+    shift: float
+    """See `scale`."""
 
 
 class Settings(BaseSettings):
     """What an operator sets, as RICORDO_* variables. docs/settings.md lists them."""
 
-    model_config = SettingsConfigDict(env_prefix="RICORDO_", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, use_attribute_docstrings=True)
 
     database_url: SecretStr | None = None
     """Postgres with pgvector. None: an embedded server under `data_dir`, so that nothing need be installed."""
 
     data_dir: Path = Path("data")
-    """Holds the embedded database and the first key."""
+    """Folder of the embedded database and of the first key. Relative to where the service is started."""
 
     host: str = "127.0.0.1"
     """Address to listen on. Loopback, because the service speaks plain HTTP."""
@@ -25,10 +47,34 @@ class Settings(BaseSettings):
     """Port to listen on."""
 
     api_key: SecretStr | None = None
-    """The first administrator key. None: one is made at the first start and kept in `data_dir`."""
+    """The first administrator key, of 24 characters or more. None: one is made and kept in `data_dir`."""
 
-    embedder: Literal["bundled"] = "bundled"
-    """The model that turns text into vectors. A store is filled by one model."""
+    embedder: Literal["bundled", "e5", "bge-m3", "http"] = "bundled"
+    """What turns text into vectors (docs/embedders.md). A store is filled by one model."""
+
+    embedder_model: str | None = None
+    """For `bge-m3` a folder or hub name (none: BAAI/bge-m3); for `http` the server's name of the model."""
+
+    embedder_url: str | None = None
+    """For `http`: the endpoint, whose path ends in /v1/embeddings (vLLM, Ollama, Infinity, TEI) or /embed (TEI)."""
+
+    embedder_api_key: SecretStr | None = None
+    """For `http`: sent as a bearer token. None: the server asks for none."""
+
+    embedder_batch_texts: int | None = Field(None, ge=1, le=2048)
+    """Texts in one batch. None: 32 for `http`, what TEI takes; for `bge-m3` what fits the machine."""
+
+    embedder_timeout_ms: int = Field(10_000, ge=100, le=600_000)
+    """For `http`: how long one batch may take. 32 windows take a server on a few cores seconds."""
+
+    embedder_query_prefix: str = ""
+    """For `http`: stands before questions. E5, nomic and others were trained with one; bge-m3 was not."""
+
+    embedder_document_prefix: str = ""
+    """For `http`: stands before documents, likewise."""
+
+    embedder_calibration: MeasuredModel | None = None
+    """What `ricordo calibrate` printed, as JSON. None: what is known of the model."""
 
     database_connections: int = Field(8, ge=2, le=100)
     """Connections per process. More than the cores of the database's machine add nothing but queueing."""
@@ -37,7 +83,19 @@ class Settings(BaseSettings):
     """How long assemblies can be looked at and replayed."""
 
     tokenizer: Literal["o200k_base", "cl100k_base"] = "o200k_base"
-    """Counts the tokens of budgets: that of the current OpenAI models, within a few per cent of others."""
+    """Counts the tokens of budgets. Choose the one that is nearer to your model's."""
 
     consolidation_seconds: float = Field(60.0, ge=1.0)
     """How often proposed supersessions are made good. They hold in assemblies at once, so this is no haste."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_unknown_variable(cls, given: Any) -> Any:
+        """Refuse a RICORDO_* variable that is no setting: a misspelt one would be ignored otherwise."""
+        known = [f"{PREFIX}{name}".upper() for name in cls.model_fields]
+        for name in sorted(os.environ):  # noqa: TID251 - the one reader
+            if name.upper().startswith(PREFIX) and name.upper() not in known:
+                likely = get_close_matches(name.upper(), known, n=1)
+                meant = f"; {likely[0]} is one" if likely else ""
+                raise ValueError(f"{name} is no setting of this version{meant}")
+        return given

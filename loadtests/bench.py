@@ -163,7 +163,7 @@ def _bundled() -> Iterator[Embed]:
     embedder = BundledEmbedder()
     with asyncio.Runner() as runner:
         yield lambda batch: runner.run(embedder.embed_documents(batch))
-    embedder.close()
+        runner.run(embedder.close())
 
 
 def _timed(client: Client, body: bytes) -> float:

@@ -45,7 +45,7 @@ class StubEmbedder:
         """The unit vectors (n, d) of n >= 1 texts, at once."""
         return bags(texts)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Nothing to stop."""
 
 

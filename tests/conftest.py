@@ -8,12 +8,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.domain.callers import Role
+from app.domain.callers import NewKey, Role
 from app.main import create_app
 from app.runtime import Runtime, new_secret, new_uuid, open_runtime
 from app.settings import Settings
 from app.store import embedded
-from app.store.keys import NewKey, ensure_key
+from app.store.keys import ensure_key
 
 _TENANTS = count(1)
 

@@ -8,6 +8,11 @@ CREATE EXTENSION IF NOT EXISTS vector;
 
 CREATE TYPE tier AS ENUM ('memories', 'episodes', 'procedures');
 
+-- Stands for the tier in indexes: comparing enums is not leakproof, so under row-level security it is no index
+-- condition, and each tier would read the whole space.
+CREATE FUNCTION tier_key(tier tier) RETURNS smallint IMMUTABLE LANGUAGE sql
+    RETURN CASE tier WHEN 'memories' THEN 1 WHEN 'episodes' THEN 2 ELSE 3 END;
+
 CREATE TABLE tenants (
     id uuid PRIMARY KEY,
     name text NOT NULL UNIQUE,
@@ -40,12 +45,13 @@ CREATE TABLE embedding_models (
     created_at timestamptz NOT NULL
 );
 
--- `sequence` numbers the writes of a space: it orders what clocks cannot.
+-- `sequence` numbers the writes of a space: it orders what clocks cannot. `written_at` is the time of the last.
 CREATE TABLE spaces (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
     name text NOT NULL,
     sequence bigint NOT NULL DEFAULT 0,
+    written_at timestamptz NOT NULL DEFAULT '-infinity',
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, id),
     UNIQUE (tenant_id, name)
@@ -69,6 +75,7 @@ CREATE TABLE entry_versions (
     text_version integer NOT NULL,
     sequence bigint NOT NULL,
     tier tier NOT NULL,
+    tier_key smallint NOT NULL GENERATED ALWAYS AS (tier_key(tier)) STORED,
     status text NOT NULL CHECK (status IN ('active', 'superseded', 'retracted', 'archived')),
     text text NOT NULL,
     category text,
@@ -103,10 +110,10 @@ CREATE TABLE entry_versions (
     closed_at timestamptz,
     PRIMARY KEY (tenant_id, space_id, id, version)
 );
-CREATE INDEX entry_versions_current ON entry_versions (tenant_id, space_id, tier, id)
+CREATE INDEX entry_versions_current ON entry_versions (tenant_id, space_id, tier_key, id)
     WHERE closed_at IS NULL;
 CREATE INDEX entry_versions_superseded ON entry_versions (tenant_id, space_id, superseded_by)
-    WHERE closed_at IS NULL AND status = 'superseded';
+    WHERE superseded_by IS NOT NULL;
 CREATE INDEX entry_versions_preferences ON entry_versions (tenant_id, space_id, importance DESC, id)
     WHERE closed_at IS NULL AND status = 'active' AND importance >= 0.7
       AND category IN ('output_preference', 'personal_preference', 'assistant_preference');
@@ -121,6 +128,7 @@ CREATE TABLE entry_vectors (
     id uuid NOT NULL,
     text_version integer NOT NULL,
     tier tier NOT NULL,
+    tier_key smallint NOT NULL GENERATED ALWAYS AS (tier_key(tier)) STORED,
     live boolean NOT NULL,
     scope_key bigint NOT NULL,
     holds_from timestamptz,
@@ -131,7 +139,7 @@ CREATE TABLE entry_vectors (
 ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_insert_threshold = 500);
 -- Out of line (the default for long values) an exact scan is seven times slower.
 ALTER TABLE entry_vectors ALTER COLUMN embedding SET STORAGE PLAIN;
-CREATE INDEX entry_vectors_live ON entry_vectors (tenant_id, space_id, model_id, tier)
+CREATE INDEX entry_vectors_live ON entry_vectors (tenant_id, space_id, model_id, tier_key)
     INCLUDE (id, text_version, scope_key, holds_from, holds_to, centred_norm, embedding)
     WHERE live;
 
@@ -259,7 +267,12 @@ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'ricordo_serving') THEN
         CREATE ROLE ricordo_serving NOLOGIN;
     END IF;
-    EXECUTE format('GRANT ricordo_serving TO %I', current_user);
+    -- A user who may create no roles can be given this one beforehand. Postgres 16 tells being a member from
+    -- being allowed to act as one.
+    IF NOT pg_has_role(current_user, 'ricordo_serving',
+                       CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END) THEN
+        EXECUTE format('GRANT ricordo_serving TO %I', current_user);
+    END IF;
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO ricordo_serving', current_schema());
 END $$;
 

@@ -52,13 +52,18 @@ def problem_response(
     return JSONResponse(content, status, headers=_HEADERS.get(status), media_type="application/problem+json")
 
 
+def ricordo_problem(error: RicordoError) -> JSONResponse:
+    """The problem document of an error of our own."""
+    fields = [FieldError(field=p.field, message=p.message) for p in getattr(error, "problems", ())]
+    title = (type(error).__doc__ or "").strip().rstrip(".")
+    return problem_response(STATUS[type(error)], error.code, title, str(error), fields)
+
+
 async def on_ricordo_error(request: Request, error: Exception) -> JSONResponse:
     """Answer an error of our own."""
     del request
     assert isinstance(error, RicordoError)  # noqa: S101 - registered for this type
-    fields = [FieldError(field=p.field, message=p.message) for p in getattr(error, "problems", ())]
-    title = (type(error).__doc__ or "").strip().rstrip(".")
-    return problem_response(STATUS[type(error)], error.code, title, str(error), fields)
+    return ricordo_problem(error)
 
 
 async def on_invalid_request(request: Request, error: Exception) -> JSONResponse:

@@ -158,7 +158,7 @@ class Entry:
         last_confirmed_at: When somebody last said that it holds.
         unresolved: In conflict with another entry, and nothing decides which holds.
         superseded_by: The entry that holds instead, when status is superseded.
-        reason: Why this version was written: created, edited, superseded, undo, outcome.
+        reason: Why this version was written: created, edited, superseded, unresolved, resolved, undo, outcome.
     """
 
     id: PublicId

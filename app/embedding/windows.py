@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_NUL: Final = "\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,12 @@ class WindowLimits:
 def windows(text: str, limits: WindowLimits) -> tuple[str, ...]:
     """The windows of a text, at least one, each within the limits, cut between words where there are blanks.
 
-    Lone surrogates become U+FFFD. The text is brought to NFKC first, because a model does that anyway
-    and one character can become eighteen. A text of one window keeps its blanks.
+    Lone surrogates become U+FFFD, and NUL, where engines in C stop to read, a blank. The text is brought to
+    NFKC first, because a model does that anyway and one character can become eighteen. A text of one window
+    keeps its blanks.
     """
     cap = limits.max_windows * limits.window_chars
-    clean = normalize("NFKC", _SURROGATE.sub("\ufffd", text[:cap]))
+    clean = normalize("NFKC", _SURROGATE.sub("\ufffd", text[:cap]).replace(_NUL, " "))
     if len(clean) <= limits.window_chars and len(clean.split()) <= limits.window_words:
         return (clean,)
     return tuple(islice(_cut(clean, limits), limits.max_windows)) or ("",)

@@ -119,6 +119,16 @@ def settle(entry: Entry, claimants: Iterable[Entry], moment: Moment) -> Settled:
     return Settled(entry, tuple(rivals))
 
 
+def relieved(standing: Iterable[Entry], moment: Moment) -> tuple[Entry, ...]:
+    """New versions of those in doubt that nothing contradicts any more, among all that have their claim keys."""
+    standing = tuple(standing)
+    return tuple(
+        replace(next_version(entry, moment, reason="resolved"), unresolved=False)
+        for entry in sorted(standing, key=lambda entry: entry.sequence)
+        if entry.unresolved and entry.is_live and not rivals_of(entry, standing)
+    )
+
+
 def supersede(loser: Entry, winner: Entry, moment: Moment) -> Entry:
     """The loser's next version: superseded, true until the winner began to be."""
     return _as_superseded(next_version(loser, moment, reason="superseded"), winner)

@@ -11,7 +11,7 @@ from app.domain.errors import ConflictError, NotFoundError, PreconditionFailedEr
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
-from app.entries.decide import Settled, first_version, next_version, rivals_of, settle, supersede
+from app.entries.decide import Settled, first_version, next_version, relieved, rivals_of, settle, supersede
 from app.entries.ports import (
     Embedder,
     EntryStore,
@@ -88,6 +88,7 @@ class EntryService:
                 claimants |= {e.id: e for e in (settled.entry, *settled.rivals)}
                 writes += [*map(VersionWrite, settled.rivals), VersionWrite(settled.entry, index)]
                 effects.append(_effect(settled))
+            writes += map(VersionWrite, relieved(claimants.values(), unit.advance()))
             await unit.write(writes)
             if idempotency:
                 await unit.remember(idempotency, [effect.written for effect in effects])
@@ -152,8 +153,8 @@ class EntryService:
             edited = replace(
                 next_version(current, moment, reason="edited", content=content), last_confirmed_at=moment.now
             )
-            settled = settle(edited, await unit.claimants(_keys([content])), moment)
-            return await _store(unit, settled, index, idempotency)
+            claimants = await unit.claimants(_keys([content, current.content]))
+            return await _store(unit, settle(edited, claimants, moment), claimants, index, idempotency)
 
     async def undo(
         self,
@@ -180,16 +181,17 @@ class EntryService:
             _check_version(current, if_version)
             if index is None or current.version != history[0].version:
                 raise ConflictError(f"{entry_id} has no earlier version to go back to")
+            moment = unit.advance()
             restored = replace(
-                next_version(current, unit.advance(), reason="undo", content=history[1].content),
+                next_version(current, moment, reason="undo", content=history[1].content),
                 status=history[1].status,
                 superseded_by=history[1].superseded_by,
-                unresolved=history[1].unresolved,
             )
-            rivals = rivals_of(restored, await unit.claimants(_keys([restored.content])))
-            if rivals and not restored.unresolved:
+            claimants = await unit.claimants(_keys([restored.content, current.content]))
+            rivals = rivals_of(restored, claimants)
+            if rivals and not history[1].unresolved:
                 raise ConflictError(f"{rivals[-1].id} claims otherwise; delete or undo that one first")
-            return await _store(unit, Settled(restored), index, idempotency)
+            return await _store(unit, settle(restored, claimants, moment), claimants, index, idempotency)
 
     async def record_outcome(
         self, caller: Caller, entry_id: PublicId, *, success: bool, idempotency: IdempotencyKey | None = None
@@ -213,7 +215,7 @@ class EntryService:
             version = replace(
                 next_version(current, moment, reason="outcome", content=content), last_confirmed_at=confirmed
             )
-            return await _store(unit, Settled(version), None, idempotency)
+            return await _store(unit, Settled(version), (), None, idempotency)
 
     async def apply_proposals(self, space: SpaceKey) -> int:
         """Supersede for good what assemblies proposed, wherever both sides are still as they were seen.
@@ -241,7 +243,9 @@ class EntryService:
         async with self.store.unit(space) as unit:
             current = _present(await unit.current(entry_id), entry_id)
             _check_version(current, if_version)
-            unit.advance()
+            claimants = await unit.claimants(_keys([current.content]))
+            standing = (claimant for claimant in claimants if claimant.id != entry_id)
+            await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
             return Erased(entry_id, await unit.erase(current))
 
     async def _writable_space(self, caller: Caller, entry_id: PublicId) -> SpaceKey:
@@ -272,11 +276,17 @@ def _effect(settled: Settled) -> Effect:
 
 
 async def _store(
-    unit: SpaceUnit, settled: Settled, index: IndexedText | None, idempotency: IdempotencyKey | None
+    unit: SpaceUnit,
+    settled: Settled,
+    claimants: Sequence[Entry],
+    index: IndexedText | None,
+    idempotency: IdempotencyKey | None,
 ) -> Effect:
     entry = settled.entry
     new_text = index if entry.text_version == entry.version else None
-    await unit.write([*map(VersionWrite, settled.rivals), VersionWrite(entry, new_text)])
+    standing = {e.id: e for e in (*claimants, entry, *settled.rivals)}
+    others = relieved(standing.values(), unit.advance()) if claimants else ()
+    await unit.write([*map(VersionWrite, settled.rivals), VersionWrite(entry, new_text), *map(VersionWrite, others)])
     effect = _effect(settled)
     if idempotency:
         await unit.remember(idempotency, [effect.written])

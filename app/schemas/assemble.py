@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from app.assembly.records import CANDIDATE_LIMIT, BudgetTokens, Format, Message, Overrides
 from app.schemas.common import EntryId, Instant, Line, Query, ScopePath, SpaceName, Tag, Text, UnitInterval, WireModel
@@ -97,6 +97,10 @@ class MessageBody(WireModel):
 
 class AssembleBody(WireModel):
     """What to assemble a prompt for."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"space": "user:42", "query": "What should I cook tonight?"}]}
+    )
 
     space: SpaceName
     query: Query = ""

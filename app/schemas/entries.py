@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
-from pydantic import Field, PlainValidator, ValidationError, model_validator
+from pydantic import ConfigDict, Field, PlainValidator, ValidationError, model_validator
 
 from app.domain.entries import Author, Cardinality, Category, Claim, Content, Entry, Status, Tier
 from app.domain.errors import FieldProblem, InvalidInputError
@@ -114,17 +114,51 @@ class ProcedureFields(_EntryFields):
 class MemoryBody(MemoryFields):
     """A memory to create."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "space": "user:42",
+                    "text": "I am allergic to peanuts.",
+                    "category": "fact",
+                    "tags": ["food"],
+                    "importance": 0.9,
+                }
+            ]
+        }
+    )
+
     space: SpaceName
 
 
 class EpisodeBody(EpisodeFields):
     """An episode to create."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"space": "user:42", "text": "We cooked risotto together.", "occurred_at": "2026-01-31T18:30:00Z"}
+            ]
+        }
+    )
+
     space: SpaceName
 
 
 class ProcedureBody(ProcedureFields):
     """A procedure to create."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "space": "user:42",
+                    "text": "Ask about allergies, then propose two dishes.",
+                    "trigger": "asked for a recipe",
+                }
+            ]
+        }
+    )
 
     space: SpaceName
 
@@ -153,6 +187,12 @@ _BATCH_SIZE = Field(min_length=1, max_length=BATCH_ENTRIES)
 class MemoryBatch(WireModel):
     """Memories to create, all in one space."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"space": "user:42", "entries": [{"text": "I live in Turin."}, {"text": "I have two cats."}]}]
+        }
+    )
+
     space: SpaceName
     entries: Annotated[
         tuple[
@@ -169,6 +209,14 @@ class MemoryBatch(WireModel):
 class EpisodeBatch(WireModel):
     """Episodes to create, all in one space."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"space": "user:42", "entries": [{"text": "We cooked risotto."}, {"text": "We watched a film."}]}
+            ]
+        }
+    )
+
     space: SpaceName
     entries: Annotated[
         tuple[
@@ -184,6 +232,12 @@ class EpisodeBatch(WireModel):
 
 class ProcedureBatch(WireModel):
     """Procedures to create, all in one space."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"space": "user:42", "entries": [{"text": "Back up first.", "trigger": "a new release"}]}]
+        }
+    )
 
     space: SpaceName
     entries: Annotated[
@@ -244,6 +298,10 @@ _CLEARED = {"tags": (), "scope": "", "participants": ()}
 class MemoryPatch(_EntryPatch):
     """What to change of a memory. Without a claim of its own (null), the text's is derived."""
 
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"text": "I am allergic to peanuts and walnuts.", "importance": 1.0}]}
+    )
+
     category: Category | None = None
     claim: ClaimBody | None = None
     valid_from: Instant | None = None
@@ -253,12 +311,16 @@ class MemoryPatch(_EntryPatch):
 class EpisodePatch(_EntryPatch):
     """What to change of an episode."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"participants": ["Ana", "Ben"]}]})
+
     occurred_at: Instant | None = None
     participants: Participants | None = None
 
 
 class ProcedurePatch(_EntryPatch):
     """What to change of a procedure."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"trigger": "asked for a recipe or a menu"}]})
 
     trigger: Line | None = None
 
@@ -432,5 +494,7 @@ class ErasedReply(WireModel):
 
 class OutcomeBody(WireModel):
     """How it went when a procedure was followed."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"outcome": "success"}]})
 
     outcome: Literal["success", "failure"]

@@ -3,7 +3,15 @@
 from dataclasses import replace
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
 
 from app.domain.ids import IdKind, PublicId, find_id
 from app.domain.soul import SOUL_TEXT_CHARS, SoulBlock
@@ -36,9 +44,15 @@ SoulBlockId = Annotated[
 class SoulBody(WireModel):
     """A block to create. Without a position it comes last."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"space": "agent:giulia", "name": "persona", "text": "You are Giulia, a patient cook."}]
+        }
+    )
+
     space: SpaceName
-    name: Line = Field(examples=["persona"])
-    text: SoulText = Field(examples=["You are Giulia, a patient cook from Bologna."])
+    name: Line
+    text: SoulText
     position: Position | None = None
     active: Flag = True
 
@@ -49,6 +63,8 @@ class SoulBody(WireModel):
 
 class SoulPatch(WireModel):
     """What to change of a block. Fields that are absent stay; none can be null."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"active": False}]})
 
     name: Line = Field(default_factory=str)
     text: SoulText = Field(default_factory=str)
@@ -68,6 +84,8 @@ class SoulPatch(WireModel):
 
 class RestoreBody(WireModel):
     """Which version to go back to."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"version": 1}]})
 
     version: Annotated[int, Field(ge=1, le=2**31 - 1, strict=True)]
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, LiteralString
 from uuid import UUID
 
@@ -37,6 +37,10 @@ CENTRE_FROM = 10
 
 CENTRE_GROWTH = 1.5
 """The centre is computed again when the space has grown by this factor: at most 1.5 times per entry in all."""
+
+_HELD = (Status.ACTIVE, Status.SUPERSEDED)
+_NEVER = datetime.min.replace(tzinfo=UTC)
+"""The end of what held at no time: a text that was replaced, an entry that was withdrawn or put away."""
 
 _SMALLEST_NORM = 0.05
 """Keeps the cosine finite where all texts of a space are alike."""
@@ -183,6 +187,7 @@ class PostgresUnit:
         before = texts.served()
         address = {"id": entry.id.uuid, "terms": texts.terms(entry.id)}
         await self._execute("drop_claim", address)
+        await self._execute("forget_winner", address)
         removed = {
             kind: await self._execute(f"erase_{kind}", address)
             for kind in ("versions", "vectors", "postings", "uses", "outcomes", "proposals")
@@ -217,7 +222,7 @@ class PostgresUnit:
             "live": entry.is_live,
             "scope_key": scope_key(entry.content.scope),
             "holds_from": entry.content.holds_from,
-            "holds_to": entry.content.valid_to,
+            "holds_to": entry.content.valid_to if entry.status in _HELD else _NEVER,
         }
         terms = [] if index is None else _hashed(index)
         columns = entry_parameters(entry)
@@ -233,8 +238,9 @@ class PostgresUnit:
         else:
             await self._insert_index({**address, **mirrored}, index, centre)
             if entry.version > 1:
-                await self._queue("retire_vector", address)
-                await self._queue("retire_postings", {**address, "terms": texts.terms(entry.id)})
+                retired = {**address, "never": _NEVER}
+                await self._queue("retire_vector", retired)
+                await self._queue("retire_postings", {**retired, "terms": texts.terms(entry.id)})
             texts.add(entry, list(terms), term_count)
         texts.serve(entry)
         await self._insert_claim(entry)

@@ -14,6 +14,8 @@ from app.store.queries import load
 
 _SQL = load("idempotency")
 
+_IN_USE = "this Idempotency-Key was used for another request; choose a new one"
+
 Outcome = Sequence[Mapping[str, Any]]
 """What a write did, as JSON: ids and versions, never texts."""
 
@@ -30,7 +32,7 @@ async def find_outcome(connection: AsyncConnection[TupleRow], tenant_id: UUID, k
         return None
     fingerprint, outcome = row
     if bytes(fingerprint) != key.fingerprint:
-        raise IdempotencyConflictError("this Idempotency-Key was used for another request; choose a new one")
+        raise IdempotencyConflictError(_IN_USE)
     found: Outcome = outcome
     return found
 
@@ -38,6 +40,12 @@ async def find_outcome(connection: AsyncConnection[TupleRow], tenant_id: UUID, k
 async def keep_outcome(
     connection: AsyncConnection[TupleRow], tenant_id: UUID, key: IdempotencyKey, outcome: Outcome
 ) -> None:
-    """Keep what a request did under its key."""
+    """Keep what a request did under its key.
+
+    Raises:
+        IdempotencyConflictError: If a request to another space has used it in the meantime.
+    """
     parameters = {"key": key.key, "fingerprint": key.fingerprint, "outcome": orjson.dumps(outcome).decode()}
-    await connection.execute(_SQL["keep"], {"tenant_id": tenant_id, **parameters})
+    kept = await connection.execute(_SQL["keep"], {"tenant_id": tenant_id, **parameters})
+    if not kept.rowcount:
+        raise IdempotencyConflictError(_IN_USE)

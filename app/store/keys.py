@@ -11,7 +11,7 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import dict_row
 
-from app.domain.callers import ROLES, Caller, Role
+from app.domain.callers import ROLES, Caller, NewKey
 from app.domain.errors import UnauthenticatedError
 from app.store.entries import Pool
 from app.store.pool import tenant_transaction, transaction
@@ -43,16 +43,6 @@ class KeyDescription:
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class NewKey:
-    """A key to be made. `lifetime_s` is None for one that does not expire."""
-
-    name: str
-    role: Role
-    spaces: tuple[str, ...] | None = None
-    lifetime_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +80,16 @@ class PostgresKeys:
         cached = self._cache.get(digest)
         if cached is not None and self.monotonic() < cached[0]:
             return cached[1]
-        caller = await self._look_up(key, digest)
+        if len(key) < KEY_CHARS_MIN or not (key.isascii() and key.isprintable()):
+            raise UnauthenticatedError("unknown, revoked or expired key")
+        caller, valid_s = await self._look_up(key, digest)
         if len(self._cache) >= _CACHE_KEYS:
             self._cache.clear()
-        self._cache[digest] = (self.monotonic() + CACHE_SECONDS, caller)
+        self._cache[digest] = (self.monotonic() + min(CACHE_SECONDS, valid_s), caller)
         return caller
 
-    async def _look_up(self, key: str, digest: bytes) -> Caller:
+    async def _look_up(self, key: str, digest: bytes) -> tuple[Caller, float]:
+        """The caller, and for how many seconds the key is valid."""
         prefix = key[:PREFIX_CHARS]
         async with transaction(self.pool, "app.key_prefix", prefix) as connection:
             cursor = connection.cursor(row_factory=dict_row)
@@ -104,18 +97,19 @@ class PostgresKeys:
             row = await cursor.fetchone()
         if row is None or not compare_digest(bytes(row["secret_hash"]), digest):
             raise UnauthenticatedError("unknown, revoked or expired key")
-        spaces = row["spaces"]
-        return Caller(row["tenant_id"], ROLES[row["role"]], None if spaces is None else frozenset(spaces))
+        spaces = None if row["spaces"] is None else frozenset(row["spaces"])
+        return Caller(row["tenant_id"], ROLES[row["role"]], spaces, row["expires_at"]), row["valid_s"]
 
     async def issue(self, tenant_id: UUID, wanted: NewKey) -> IssuedKey:
         """Make a key; it is not kept and cannot be shown again."""
-        key = self.new_secret()
         async with tenant_transaction(self.pool, tenant_id) as connection:
             cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(_SQL["add_key"], key_parameters(tenant_id, self.new_uuid(), key, wanted))
-            row = await cursor.fetchone()
-        assert row is not None  # noqa: S101 - a fresh secret has a fresh prefix
-        return IssuedKey(key, row["expires_at"])
+            while True:  # until the prefix is one that no key has: nearly always at once
+                key = self.new_secret()
+                await cursor.execute(_SQL["add_key"], key_parameters(tenant_id, self.new_uuid(), key, wanted))
+                row = await cursor.fetchone()
+                if row is not None:
+                    return IssuedKey(key, row["expires_at"])
 
     async def listing(self, tenant_id: UUID) -> tuple[KeyDescription, ...]:
         """All keys of a tenant, oldest first."""
@@ -127,17 +121,36 @@ class PostgresKeys:
     async def revoke(self, tenant_id: UUID, prefix: str) -> bool:
         """Revoke a key: at once here, within CACHE_SECONDS in other processes. False if there is none."""
         async with tenant_transaction(self.pool, tenant_id) as connection:
-            cursor = await connection.execute(_SQL["revoke_key"], {"tenant_id": tenant_id, "prefix": prefix})
+            cursor = await connection.execute(
+                _SQL["revoke_key"], {"tenant_id": tenant_id, "prefix": prefix[:PREFIX_CHARS]}
+            )
         self._cache.clear()
         return cursor.rowcount > 0
 
 
-def ensure_key(database_url: str, tenant: str, key: str, row_id: UUID, wanted: NewKey) -> None:
-    """Make sure that a tenant exists and that a given key opens it. Runs as the owner of the schema."""
+def ensure_tenant(database_url: str, tenant: str) -> UUID:
+    """Make sure that a tenant exists; its id. Runs as the owner of the schema."""
     tenant_id = tenant_id_of(tenant)
     with psycopg.connect(database_url) as connection:
         connection.execute("SELECT set_config('app.tenant_id', %s, true)", (str(tenant_id),))
         connection.execute(_SQL["add_tenant"], {"id": tenant_id, "name": tenant})
+    return tenant_id
+
+
+def find_tenant(database_url: str, tenant: str) -> UUID | None:
+    """The id of a tenant; None if there is none of that name. Runs as the owner of the schema."""
+    tenant_id = tenant_id_of(tenant)
+    with psycopg.connect(database_url) as connection:
+        connection.execute("SELECT set_config('app.tenant_id', %s, true)", (str(tenant_id),))
+        found = connection.execute(_SQL["find_tenant"], {"name": tenant}).fetchone()
+    return None if found is None else tenant_id
+
+
+def ensure_key(database_url: str, tenant: str, key: str, row_id: UUID, wanted: NewKey) -> None:
+    """Make sure that a tenant exists and that a given key opens it. Runs as the owner of the schema."""
+    tenant_id = ensure_tenant(database_url, tenant)
+    with psycopg.connect(database_url) as connection:
+        connection.execute("SELECT set_config('app.tenant_id', %s, true)", (str(tenant_id),))
         connection.execute(_SQL["add_key"], key_parameters(tenant_id, row_id, key, wanted))
 
 
@@ -152,6 +165,7 @@ def key_parameters(tenant_id: UUID, row_id: UUID, key: str, wanted: NewKey) -> d
         "role": wanted.role.label,
         "spaces": None if wanted.spaces is None else list(wanted.spaces),
         "lifetime_s": wanted.lifetime_s,
+        "not_after": wanted.not_after,
     }
 
 

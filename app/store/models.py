@@ -17,8 +17,13 @@ ModelCentre = tuple[NDArray[np.float32], NDArray[np.float32]]
 """The mean of statements, and the way from there to the mean of questions; each of shape (dimensions,)."""
 
 
+DIMENSIONS = 1302
+"""The most that fit entry_vectors_live: a btree entry takes 2,704 bytes. Without that index every question would
+read all vectors from the table."""
+
+
 class WrongModelError(Exception):
-    """The store was filled by another embedding model."""
+    """The store was filled by another embedding model, or cannot hold the vectors of this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,14 @@ def adopt_model(database_url: str, name: str, centre: Callable[[], ModelCentre],
         centre: Measures where the model's vectors lie; called for an empty store only.
 
     Raises:
-        WrongModelError: If another model filled the store; names both and their dimensions.
+        WrongModelError: If another model filled the store (names both and their dimensions), or if its vectors
+            do not fit the index.
     """
+    if dimensions > DIMENSIONS:
+        raise WrongModelError(
+            f"RICORDO_EMBEDDER is {name} with {dimensions} dimensions, but vectors can be indexed up to {DIMENSIONS}: "
+            "choose a smaller model, or one that can shorten its vectors"
+        )
     with psycopg.connect(database_url) as connection:
         register_vector(connection)
         connection.execute("LOCK TABLE embedding_models IN SHARE ROW EXCLUSIVE MODE")

@@ -88,3 +88,13 @@ def tenant_transaction(
         UnavailableError: If the database does not answer.
     """
     return transaction(pool, "app.tenant_id", str(tenant_id))
+
+
+async def ping(pool: AsyncConnectionPool[AsyncConnection[TupleRow]]) -> None:
+    """Ask the database for a sign of life.
+
+    Raises:
+        UnavailableError: If the database does not answer.
+    """
+    async with connected(pool) as connection:
+        await connection.execute("SELECT 1")

@@ -1,32 +1,79 @@
 """The retriever: every arm over every planned space, and the soul blocks, in one round trip."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from pgvector import Vector
+from pgvector import HalfVector, Vector
+from psycopg import AsyncCursor, AsyncRawCursor
 from psycopg.rows import dict_row
 
 from app.assembly.plan import QueryPlan
 from app.assembly.records import Candidate, Retrieved
-from app.domain.entries import KIND_OF_TIER, Category, Tier
+from app.domain.entries import KIND_OF_TIER, Cardinality, Category, Claim
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey, scope_key
 from app.scoring.relevance import Calibration
 from app.store.entries import Pool
 from app.store.models import ModelRow
 from app.store.pool import connected, tenant_pipeline
-from app.store.queries import load
-from app.store.rows import block_from, claim_from
+from app.store.queries import load, numbered
+from app.store.rows import block_from
 from app.text.terms import term_hash
 
 _SQL = load("retrieval")
+_CANDIDATES = numbered(_SQL["candidates"])
+
+_TIERS = {tier.value: (tier, kind) for tier, kind in KIND_OF_TIER.items()}
+_CATEGORIES = {category.value: category for category in Category}
 
 _PREFERENCE_LIMIT = 64
 """Preferences brought up per space: more than the quarter of the memory budget can hold by default."""
+
+
+class _Row(NamedTuple):
+    """A row of `candidates`, in the order of its columns."""
+
+    id: UUID
+    version: int
+    sequence: int
+    tier: str
+    text: str
+    scope: str
+    recorded_at: datetime
+    last_confirmed_at: datetime
+    category: str | None
+    tags: Sequence[str]
+    claim_subject: str | None
+    claim_attribute: str
+    claim_value: str
+    claim_cardinality: str
+    importance: float | None
+    confidence: float | None
+    valid_from: datetime | None
+    valid_to: datetime | None
+    occurred_at: datetime | None
+    trigger: str | None
+    unresolved: bool
+    uses: int | None
+    cosine_similarity: float | None
+    bm25_score: float | None
+    coverage: float | None
+    is_preference: bool
+    vector: HalfVector | None
+    superseded: Sequence[UUID]
+    outdated_by: UUID | None
+
+
+def _rows(cursor: AsyncCursor[Any]) -> Callable[[Sequence[Any]], _Row]:
+    """Makes rows; tuples, because hundreds come for every request."""
+    names = tuple(column.name for column in cursor.description or ())
+    assert not names or names == _Row._fields, names  # noqa: S101 - the statement and _Row change together
+    return _Row._make
 
 
 class _Terms(NamedTuple):
@@ -49,15 +96,17 @@ class PostgresRetriever:
         """Candidates of all planned spaces and the persona's soul, in one round trip."""
         shared = self._parameters(plan, vector)
         async with connected(self.pool) as connection:
-            cursors = [connection.cursor(row_factory=dict_row, binary=True) for _ in plan.spaces]
+            cursors = [AsyncRawCursor(connection, row_factory=_rows) for _ in plan.spaces]
             soul = connection.cursor(row_factory=dict_row)
             async with tenant_pipeline(connection, plan.persona.tenant_id):
                 for space, cursor in zip(plan.spaces, cursors, strict=True):
-                    await cursor.execute(_SQL["candidates"], {**shared, **_address(space, plan)})
+                    values = _CANDIDATES.values({**shared, **_address(space, plan)})
+                    await cursor.execute(_CANDIDATES.text, values, binary=True)
                 await soul.execute(_SQL["soul_blocks"], _address(plan.persona, plan))
             found = [
-                _candidate(row, space)
+                _candidate(row, space.name, space_id)
                 for space, cursor in zip(plan.spaces, cursors, strict=True)
+                for space_id in (space.space_id,)
                 for row in await cursor.fetchall()
             ]
             blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
@@ -94,39 +143,43 @@ def _address(space: SpaceKey, plan: QueryPlan) -> dict[str, Any]:
     return {"tenant_id": space.tenant_id, "space_id": space.space_id, "pinned": pinned}
 
 
-def _candidate(row: dict[str, Any], space: SpaceKey) -> Candidate:
-    tier = Tier(row["tier"])
-    kind = KIND_OF_TIER[tier]
-    outdated_by: UUID | None = row["outdated_by"]
+def _candidate(row: _Row, space: str, space_id: UUID) -> Candidate:
+    tier, kind = _TIERS[row.tier]
     return Candidate(
-        id=PublicId(row["id"], space.space_id, kind),
-        version=row["version"],
-        sequence=row["sequence"],
-        space=space.name,
+        id=PublicId(row.id, space_id, kind),
+        version=row.version,
+        sequence=row.sequence,
+        space=space,
         tier=tier,
-        text=row["text"],
-        scope=row["scope"],
-        recorded_at=row["recorded_at"],
-        last_confirmed_at=row["last_confirmed_at"],
-        category=None if row["category"] is None else Category(row["category"]),
-        tags=tuple(row["tags"]),
-        claim=claim_from(row),
-        importance=row["importance"],
-        confidence=row["confidence"],
-        valid_from=row["valid_from"],
-        valid_to=row["valid_to"],
-        occurred_at=row["occurred_at"],
-        trigger=row["trigger"],
-        uses=row["uses"] or 0,
-        unresolved=row["unresolved"],
-        cosine_similarity=row["cosine_similarity"],
-        bm25_score=row["bm25_score"],
-        coverage=row["coverage"],
-        vector=None if row["vector"] is None else row["vector"].to_numpy().tobytes(),
-        is_preference=row["is_preference"],
-        superseded=_ids(row["superseded"], space.space_id, kind),
-        outdated_by=None if outdated_by is None else PublicId(outdated_by, space.space_id, kind),
+        text=row.text,
+        scope=row.scope,
+        recorded_at=row.recorded_at,
+        last_confirmed_at=row.last_confirmed_at,
+        category=None if row.category is None else _CATEGORIES[row.category],
+        tags=tuple(row.tags),
+        claim=_claim(row),
+        importance=row.importance,
+        confidence=row.confidence,
+        valid_from=row.valid_from,
+        valid_to=row.valid_to,
+        occurred_at=row.occurred_at,
+        trigger=row.trigger,
+        uses=row.uses or 0,
+        unresolved=row.unresolved,
+        cosine_similarity=row.cosine_similarity,
+        bm25_score=row.bm25_score,
+        coverage=row.coverage,
+        vector=None if row.vector is None else row.vector.to_numpy().tobytes(),
+        is_preference=row.is_preference,
+        superseded=_ids(row.superseded, space_id, kind),
+        outdated_by=None if row.outdated_by is None else PublicId(row.outdated_by, space_id, kind),
     )
+
+
+def _claim(row: _Row) -> Claim | None:
+    if row.claim_subject is None:
+        return None
+    return Claim(row.claim_subject, row.claim_attribute, row.claim_value, Cardinality(row.claim_cardinality))
 
 
 def _ids(uuids: Sequence[UUID], space_id: UUID, kind: IdKind) -> tuple[PublicId, ...]:

@@ -19,7 +19,7 @@ _SQL = load("spaces")
 
 
 class Locked(NamedTuple):
-    """A space that is locked: its last sequence, and the time of the transaction."""
+    """A space that is locked: its last sequence, and the time of this write."""
 
     sequence: int
     now: datetime

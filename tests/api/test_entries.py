@@ -246,7 +246,9 @@ async def test_what_was_deleted_is_gone_and_the_reply_says_what_was_removed(clie
     for query in (body["text"], "home town, cooking, safety"):
         search = await client.post("/search", json={"space": SPACE, "query": query, "min_relevance": 0.0})
         assert search.json()["items"] == []
-        assembled = await client.post("/context/assemble", json={"space": SPACE, "query": query, "trace": True})
+        assembled = await client.post(
+            "/context/assemble", json={"space": SPACE, "query": query, "trace": True, "timeout_ms": 30_000}
+        )
         assert body["text"] not in assembled.text
 
 
@@ -434,7 +436,9 @@ async def test_reads_follow_writes_in_every_space_and_scope(client):
             where = {"space": space, "scopes": [scope] if scope else []}
             search = await client.post("/search", json={**where, "query": text})
             assert written["id"] in [item["id"] for item in search.json()["items"]]
-            prompt = (await client.post("/context/assemble", json={**where, "query": text})).json()["prompt"]
+            prompt = (
+                await client.post("/context/assemble", json={**where, "query": text, "timeout_ms": 30_000})
+            ).json()["prompt"]
             assert text in prompt
 
 

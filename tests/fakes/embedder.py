@@ -29,7 +29,7 @@ class HashedEmbedder:
         rows = [await self.embed_query(text) for text in texts]
         return np.stack(rows) if rows else np.empty((0, self.dimensions), np.float32)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Nothing to stop."""
 
     def _direction(self, word: str) -> NDArray[np.float64]:

@@ -1,5 +1,7 @@
 """What search brings up: both arms, ranked in the database as app/scoring/relevance.py ranks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -46,11 +48,11 @@ async def test_a_rare_word_brings_up_an_entry_that_no_vector_finds(space):
     """Public report ret-01: 500 others lie nearer to the question, and the exact match is the most relevant."""
     await space.fill(some_texts(500))
     wanted = (await space.write("ticket ZX-4471 approved")).entry
-    vector = await space.store.embedder.embed_query("bees chess tea rain apples trains rivers bread maps cats number")
+    vector = await space.store.embedder.embed_query("Has somebody looked at the trains and the number yet?")
     found = (await space.store.retriever.retrieve(space.plan("ZX-4471"), vector)).candidates
     assert len(found) == 100
     hit = next(c for c in found if c.id == wanted.id)
-    assert hit.cosine_similarity < 0.1 < np.median([c.cosine_similarity for c in found])
+    assert hit.cosine_similarity < min(0.1, np.median([c.cosine_similarity for c in found]))
     assert wanted.id not in {c.id for c in (await space.store.retriever.retrieve(space.plan(""), vector)).candidates}
     assert max(found, key=relevance_of).id == wanted.id
 
@@ -65,11 +67,13 @@ async def test_without_a_vector_the_words_still_find_and_the_gap_is_named(space)
 
 async def test_the_order_of_the_words_changes_neither_what_is_found_nor_its_scores(space):
     await space.fill(some_texts(150))
+    plan = space.plan("bees rivers bread", limit=1000)
     one, other = [
-        {c.id: (c.bm25_score, c.coverage) for c in await space.search(query, arms="lexical", limit=20)}
-        for query in ("bees rivers bread", "bread bees rivers")
+        {c.id: (c.bm25_score, c.coverage) for c in (await space.store.retriever.retrieve(each, None)).candidates}
+        for each in (plan, replace(plan, terms=plan.terms[::-1]))
     ]
     assert one.keys() == other.keys()
+    assert len(one) > 50
     assert all(one[i] == pytest.approx(other[i], rel=1e-12) for i in one)
 
 
@@ -110,9 +114,8 @@ async def test_preferences_come_whatever_the_query_the_important_first_and_again
 async def test_pinned_entries_come_whatever_the_query(space):
     pinned = (await space.write("Nothing about it.")).entry
     await space.fill(some_texts(100))
-    plan = space.plan("bees", limit=5)
+    plan = replace(space.plan("bees", limit=5), pinned=(pinned.id,))
     assert pinned.id not in {c.id for c in await space.search("bees", limit=5)}
-    object.__setattr__(plan, "pinned", (pinned.id,))
     vector = await space.store.embedder.embed_query("bees")
     found = (await space.store.retriever.retrieve(plan, vector)).candidates
     assert pinned.id in {c.id for c in found}

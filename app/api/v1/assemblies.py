@@ -31,7 +31,7 @@ async def list_assemblies(
     if cursor is not None and before is None:
         raise InvalidInputError(FieldProblem("cursor", "must be a next_cursor of this list"))
     await runtime.recorder.settled()
-    rows = await runtime.assembly_log.listing(caller.space(space), limit + 1, before and before.uuid)
+    rows = await runtime.assembly_log.listing(caller.space(space), limit + 1, None if before is None else before.uuid)
     items = [_summary(row) for row in rows[:limit]]
     return _json({"items": items, "next_cursor": items[-1]["id"] if len(rows) > limit else None})
 

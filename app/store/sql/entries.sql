@@ -30,7 +30,8 @@ SELECT e.*, s.name AS space
 SELECT e.*, s.name AS space
   FROM entry_versions e
   JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
- WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.tier = %(tier)s::tier AND e.closed_at IS NULL
+ WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.tier_key = tier_key(%(tier)s::tier)
+   AND e.closed_at IS NULL
    AND (%(before)s::uuid IS NULL OR e.id < %(before)s::uuid)
    AND (%(statuses)s::text[] IS NULL OR e.status = ANY(%(statuses)s::text[]))
    AND (%(category)s::text IS NULL OR e.category = %(category)s::text)
@@ -101,14 +102,15 @@ UPDATE entry_postings
        IS DISTINCT FROM (%(live)s, %(scope_key)s, %(holds_from)s::timestamptz, %(holds_to)s::timestamptz);
 
 -- retire_vector --
--- A text that was replaced: kept for looking back, out of the arms.
-UPDATE entry_vectors SET live = FALSE
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND text_version < %(text_version)s AND live;
+-- A text that was replaced: kept for looking back at what was known, out of the arms otherwise.
+UPDATE entry_vectors SET live = FALSE, holds_to = %(never)s
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND text_version < %(text_version)s
+   AND holds_to IS DISTINCT FROM %(never)s;
 
 -- retire_postings --
-UPDATE entry_postings SET live = FALSE
+UPDATE entry_postings SET live = FALSE, holds_to = %(never)s
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND term = ANY(%(terms)s::bigint[])
-   AND id = %(id)s AND text_version < %(text_version)s AND live;
+   AND id = %(id)s AND text_version < %(text_version)s AND holds_to IS DISTINCT FROM %(never)s;
 
 -- indexed_texts --
 -- Every text that the entries were indexed under: its terms (so that its postings are found without a
@@ -192,6 +194,11 @@ SELECT id, successes, failures FROM procedure_outcomes
 
 -- erase_versions --
 DELETE FROM entry_versions WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+
+-- forget_winner --
+-- Those that gave way to an erased entry stay superseded, and no longer say by what.
+UPDATE entry_versions SET superseded_by = NULL
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND superseded_by = %(id)s;
 
 -- erase_vectors --
 DELETE FROM entry_vectors WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;

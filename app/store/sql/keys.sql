@@ -1,13 +1,14 @@
 -- find_key --
 -- By prefix alone: the tenant is not known yet. The policy on api_keys lets this one row through.
-SELECT k.tenant_id, k.secret_hash, k.role, k.spaces, k.expires_at
+SELECT k.tenant_id, k.secret_hash, k.role, k.spaces, k.expires_at,
+       coalesce(extract(epoch FROM k.expires_at - now()), 'infinity')::float8 AS valid_s
   FROM api_keys k
  WHERE k.prefix = %(prefix)s AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now());
 
 -- add_key --
 INSERT INTO api_keys (tenant_id, id, prefix, secret_hash, name, role, spaces, created_at, expires_at)
 VALUES (%(tenant_id)s, %(id)s, %(prefix)s, %(secret_hash)s, %(name)s, %(role)s, %(spaces)s, now(),
-        now() + make_interval(secs => %(lifetime_s)s))
+        least(now() + make_interval(secs => %(lifetime_s)s), %(not_after)s::timestamptz))
     ON CONFLICT (prefix) DO NOTHING
 RETURNING created_at, expires_at;
 

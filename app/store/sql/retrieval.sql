@@ -34,7 +34,7 @@ dense AS MATERIALIZED (
                            / centred_norm AS cosine_similarity
                   FROM entry_vectors
                  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = %(model_id)s
-                   AND tier = t.tier AND live AND %(vector)s::vector IS NOT NULL
+                   AND tier_key = tier_key(t.tier) AND live AND %(vector)s::vector IS NOT NULL
                  UNION ALL
                 SELECT id, text_version,
                        scope_key = ANY(%(scope_keys)s::bigint[])
@@ -44,7 +44,7 @@ dense AS MATERIALIZED (
                        (-(embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre)) / centred_norm
                   FROM entry_vectors  -- looking back
                  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = %(model_id)s
-                   AND tier = t.tier AND NOT live AND %(vector)s::vector IS NOT NULL AND %(looks_back)s) AS v
+                   AND tier_key = tier_key(t.tier) AND NOT live AND %(vector)s::vector IS NOT NULL AND %(looks_back)s) AS v
          ORDER BY v.visible DESC, v.cosine_similarity DESC, v.id
          LIMIT %(candidate_limit)s) AS hit
 ),
@@ -71,9 +71,9 @@ matches AS MATERIALIZED (
      WHERE p.live OR %(looks_back)s
 ),
 idf AS MATERIALIZED (
-    SELECT term, ln(1 + (greatest(s.documents, count(*)) - count(*) + 0.5) / (count(*) + 0.5)) AS idf
-      FROM matches CROSS JOIN (SELECT max(documents) AS documents FROM statistics) AS s
-     GROUP BY term, s.documents
+    SELECT term, ln(1 + (greatest(s.documents, f.documents) - f.documents + 0.5) / (f.documents + 0.5)) AS idf
+      FROM (SELECT term, count(*)::float8 AS documents FROM matches GROUP BY term) AS f
+     CROSS JOIN (SELECT max(documents) AS documents FROM statistics) AS s
 ),
 -- The most that the query could score: a word counts with its commonest form, an unknown word in full.
 best_score AS MATERIALIZED (
@@ -152,6 +152,18 @@ chosen AS MATERIALIZED (
       FROM entry_versions
      WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(pinned)s::uuid[])
      GROUP BY id
+),
+-- What pending proposals hold to be outdated: few, consolidation applies them within minutes.
+outdated AS MATERIALIZED (
+    SELECT p.superseded AS id, p.superseded_version AS version, min(p.kept::text)::uuid AS outdated_by
+      FROM supersession_proposals p
+     CROSS JOIN LATERAL (
+        SELECT FROM entry_versions k
+         WHERE k.tenant_id = %(tenant_id)s AND k.space_id = %(space_id)s AND k.id = p.kept
+           AND k.version = p.kept_version AND k.closed_at IS NULL AND k.status = 'active'
+         LIMIT 1) AS k
+     WHERE p.tenant_id = %(tenant_id)s AND p.space_id = %(space_id)s AND NOT %(looks_back)s
+     GROUP BY p.superseded, p.superseded_version
 )
 SELECT e.id, e.version, e.sequence, e.tier::text AS tier, e.text, e.scope, e.first_recorded_at AS recorded_at,
        e.last_confirmed_at, e.category, e.tags, e.claim_subject, e.claim_attribute, e.claim_value,
@@ -161,13 +173,7 @@ SELECT e.id, e.version, e.sequence, e.tier::text AS tier, e.text, e.scope, e.fir
        ARRAY(SELECT s.id FROM entry_versions s
               WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s AND s.superseded_by = e.id
                 AND s.closed_at IS NULL AND s.status = 'superseded') AS superseded,
-       (SELECT p.kept FROM supersession_proposals p
-          JOIN entry_versions k
-            ON k.tenant_id = p.tenant_id AND k.space_id = p.space_id AND k.id = p.kept AND k.version = p.kept_version
-         WHERE p.tenant_id = %(tenant_id)s AND p.space_id = %(space_id)s AND p.superseded = e.id
-           AND p.superseded_version = e.version AND k.closed_at IS NULL AND k.status = 'active'
-           AND NOT %(looks_back)s
-         ORDER BY p.kept LIMIT 1) AS outdated_by
+       o.outdated_by
   FROM chosen c
  CROSS JOIN LATERAL (
     SELECT * FROM entry_versions x
@@ -190,11 +196,13 @@ SELECT e.id, e.version, e.sequence, e.tier::text AS tier, e.text, e.scope, e.fir
       FROM entry_vectors y
      WHERE y.tenant_id = %(tenant_id)s AND y.space_id = %(space_id)s AND y.model_id = %(model_id)s
        AND y.id = c.id AND y.text_version = c.text_version
-     LIMIT 1) AS v ON e.tier = 'memories' OR c.cosine_similarity IS NULL
+       AND (e.tier = 'memories' OR c.cosine_similarity IS NULL)
+     LIMIT 1) AS v ON TRUE
   LEFT JOIN LATERAL (
     SELECT w.uses FROM entry_uses w
      WHERE w.tenant_id = %(tenant_id)s AND w.space_id = %(space_id)s AND w.id = c.id
-     LIMIT 1) AS u ON TRUE;
+     LIMIT 1) AS u ON TRUE
+  LEFT JOIN outdated o ON o.id = e.id AND o.version = e.version;
 
 -- soul_blocks --
 -- The active blocks of a persona, in the order in which they are rendered.

@@ -16,7 +16,7 @@ async def embedder() -> AsyncIterator[BundledEmbedder]:
     made = BundledEmbedder()
     await made.start()
     yield made
-    made.close()
+    await made.close()
 
 
 async def test_the_event_loop_runs_on_while_a_thousand_documents_are_embedded(embedder: BundledEmbedder):
@@ -57,3 +57,9 @@ async def test_the_same_thing_said_in_two_languages_is_near(embedder: BundledEmb
     query = await embedder.embed_query("Quali animali ha Ana?")
     cats, taxes = await embedder.embed_documents(["Ana has two cats", "Taxes are due in June"])
     assert query @ cats > query @ taxes + 0.2
+
+
+async def test_a_short_text_is_the_same_as_a_question_and_as_a_document(embedder: BundledEmbedder):
+    text = "What does Ana like to drink?"
+    document = (await embedder.embed_documents([text]))[0]
+    np.testing.assert_allclose(await embedder.embed_query(text), document, atol=1e-5)

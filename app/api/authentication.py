@@ -1,0 +1,44 @@
+"""Asks for a key before anything else is looked at: unknown paths and bodies that are no JSON included."""
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.api.errors import ricordo_problem
+from app.domain.callers import Caller
+from app.domain.errors import RicordoError, UnauthenticatedError
+from app.runtime import Runtime
+
+OPEN_PATHS = ("/health", "/docs", "/openapi.json")
+"""What answers without a key."""
+
+
+class Authentication:
+    """ASGI middleware that answers 401, or leaves the caller in `request.state.caller`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap an application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Look the key up."""
+        if scope["type"] != "http" or _is_open(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        try:
+            request.state.caller = await _caller(request, scope["app"].state.runtime)
+        except RicordoError as error:
+            await ricordo_problem(error)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def _is_open(path: str) -> bool:
+    return any(path == open_path or path.startswith(f"{open_path}/") for open_path in OPEN_PATHS)
+
+
+async def _caller(request: Request, runtime: Runtime) -> Caller:
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    if scheme.casefold() != "bearer" or not key.strip():
+        raise UnauthenticatedError("send the header Authorization: Bearer <key>")
+    return await runtime.keys.authenticate(key.strip())

@@ -1,0 +1,56 @@
+"""Answers that are kept, and computed once for all who ask at the same moment."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+from app.domain.errors import UnavailableError
+
+V = TypeVar("V")
+
+
+class SharedAnswers(Generic[V]):
+    """A cache with single flight, for one event loop. A caller that leaves takes the answer from nobody."""
+
+    def __init__(self, kept: int) -> None:
+        """Keeps that many answers, least recently used out first; failures never."""
+        self._kept = kept
+        self._known: OrderedDict[str, V] = OrderedDict()
+        self._in_flight: dict[str, asyncio.Task[V]] = {}
+
+    async def get(self, key: str, compute: Callable[[], Coroutine[Any, Any, V]]) -> V:
+        """The answer for a key: known, on its way, or computed now. Raises what computing raises.
+
+        Raises:
+            UnavailableError: If it was closed meanwhile.
+        """
+        if key in self._known:
+            self._known.move_to_end(key)
+            return self._known[key]
+        task = self._in_flight.get(key)
+        if task is None:
+            task = asyncio.create_task(compute())
+            self._in_flight[key] = task
+            task.add_done_callback(lambda done: self._settle(key, done))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                raise UnavailableError("closed before the answer came") from None
+            raise
+
+    async def close(self) -> None:
+        """Give up what is on its way."""
+        tasks = list(self._in_flight.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _settle(self, key: str, done: asyncio.Task[V]) -> None:
+        del self._in_flight[key]
+        if done.cancelled() or done.exception() is not None:  # asking for it marks it as seen
+            return
+        self._known[key] = done.result()
+        while len(self._known) > self._kept:
+            self._known.popitem(last=False)

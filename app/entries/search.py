@@ -1,0 +1,148 @@
+"""Searching entries: filters first, then the relevance that assemblies use."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.domain.entries import Category, Entry, Tier
+from app.domain.errors import UnavailableError
+from app.domain.spaces import SpaceKey
+from app.scoring.relevance import Calibration, relevance
+from app.text.terms import QueryTerm, query_terms
+
+EMBED_SECONDS = 5.0
+"""The embedder has this long; then the words alone decide."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """What to search for. None does not filter.
+
+    Attributes:
+        query: Empty for the newest entries.
+        as_of: The moment at which entries must hold.
+        looks_back: Whether the caller named as_of or known_at: past versions take part.
+        known_at: Only what was recorded by then.
+        scopes: Every scope that is visible.
+        tags: Any of these.
+        since: When it happened or began to hold, at the earliest; recorded, if that is not known.
+        until: The same, exclusive.
+        min_relevance: Hits below it are left out; None for the service's floor.
+    """
+
+    spaces: tuple[SpaceKey, ...]
+    query: str
+    as_of: datetime
+    looks_back: bool = False
+    known_at: datetime | None = None
+    tiers: tuple[Tier, ...] = tuple(Tier)
+    scopes: tuple[str, ...] = ("",)
+    category: Category | None = None
+    tags: tuple[str, ...] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    min_relevance: float | None = None
+    limit: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entry that passed the filters, with what each arm saw.
+
+    Attributes:
+        cosine_similarity: Centred, in [-1, 1]; None without a query or an embedder.
+        bm25_score: >= 0; None if no word matched.
+        coverage: Share of the best possible score, in [0, 1]; None likewise.
+    """
+
+    entry: Entry
+    cosine_similarity: float | None = None
+    bm25_score: float | None = None
+    coverage: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A hit with its relevance in [0, 1]; None without a query."""
+
+    hit: Hit
+    relevance: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The hits, best first. `degraded` names the arms that failed."""
+
+    hits: tuple[Ranked, ...]
+    degraded: tuple[str, ...]
+
+
+class QueryEmbedder(Protocol):
+    """Turns a question into a unit vector."""
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The unit vector of a question, shape (d,).
+
+        Raises:
+            UnavailableError: If the model fails.
+        """
+        ...
+
+
+class SearchStore(Protocol):
+    """Finds entries."""
+
+    async def search(
+        self, request: SearchRequest, terms: Sequence[QueryTerm], vector: NDArray[np.float32] | None
+    ) -> tuple[Hit, ...]:
+        """The best hits of every space, at most `limit` of each, in no order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchService:
+    """The shell: waits for the embedder and the store, then ranks."""
+
+    store: SearchStore
+    embedder: QueryEmbedder
+    calibration: Calibration
+    min_relevance: float
+
+    async def search(self, request: SearchRequest) -> Found:
+        """The entries that pass the filters and say something to the query, best first."""
+        query = request.query.strip()
+        vector = await self._embed(query)
+        hits = await self.store.search(request, query_terms(query) if query else (), vector)
+        floor = self.min_relevance if request.min_relevance is None else request.min_relevance
+        ranked = rank(hits, self.calibration, floor) if query else newest(hits)
+        return Found(ranked[: request.limit], ("dense",) if query and vector is None else ())
+
+    async def _embed(self, query: str) -> NDArray[np.float32] | None:
+        if not query:
+            return None
+        try:
+            return await asyncio.wait_for(self.embedder.embed_query(query), EMBED_SECONDS)
+        except (TimeoutError, UnavailableError):
+            return None
+
+
+def rank(hits: Iterable[Hit], calibration: Calibration, floor: float) -> tuple[Ranked, ...]:
+    """The hits at or above a floor, most relevant first; ties by id."""
+    rated = [Ranked(h, relevance(h.cosine_similarity, h.bm25_score, h.coverage, calibration)) for h in hits]
+    kept = [ranked for ranked in rated if ranked.relevance is not None and ranked.relevance >= floor]
+    return tuple(sorted(kept, key=lambda ranked: (-(ranked.relevance or 0.0), ranked.hit.entry.id)))
+
+
+def newest(hits: Iterable[Hit]) -> tuple[Ranked, ...]:
+    """The hits by when they happened or began to hold, latest first; ties by id, latest first."""
+
+    def moment(hit: Hit) -> datetime:
+        return hit.entry.content.holds_from or hit.entry.first_recorded_at
+
+    ordered = sorted(hits, key=lambda hit: (moment(hit), hit.entry.id), reverse=True)
+    return tuple(Ranked(hit, None) for hit in ordered)

@@ -1,0 +1,109 @@
+-- search --
+-- The entries of one space that pass the filters, best first, with what each arm saw of the query.
+--
+-- The filters come before the cut, so that a narrow filter finds all there is. The arms are those of
+-- retrieval.sql: centred cosine similarity, and BM25 with the statistics of the whole space, so that a
+-- relevance means the same with filters and without. Without a query the newest come first.
+--
+-- Looking back reads past versions too; the branch marked so never runs otherwise (a one-time filter).
+WITH eligible AS MATERIALIZED (
+    SELECT id, version, text_version, happened_at
+      FROM (SELECT e.id, e.version, e.text_version, e.tier, e.scope, e.category, e.tags, e.valid_to,
+                   NULL AS holds_from, coalesce(e.occurred_at, e.valid_from, e.first_recorded_at) AS happened_at
+              FROM entry_versions e
+             WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.tier = ANY(%(tiers)s::tier[])
+               AND e.closed_at IS NULL AND e.status = 'active' AND NOT %(looks_back)s
+             UNION ALL
+            SELECT e.id, e.version, e.text_version, e.tier, e.scope, e.category, e.tags, e.valid_to,
+                   coalesce(e.occurred_at, e.valid_from), coalesce(e.occurred_at, e.valid_from, e.first_recorded_at)
+              FROM entry_versions e  -- looking back
+             WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.tier = ANY(%(tiers)s::tier[])
+               AND (%(known_at)s::timestamptz IS NULL OR e.recorded_at <= %(known_at)s)
+               AND (e.closed_at IS NULL OR e.closed_at > %(known_at)s)
+               AND e.status IN ('active', 'superseded') AND %(looks_back)s) AS e
+     WHERE scope = ANY(%(scopes)s::text[])
+       AND coalesce(holds_from <= %(as_of)s, TRUE) AND coalesce(valid_to > %(as_of)s, TRUE)
+       AND (%(category)s::text IS NULL OR category = %(category)s)
+       AND (%(tags)s::text[] IS NULL OR tags && %(tags)s::text[])
+       AND (%(since)s::timestamptz IS NULL OR happened_at >= %(since)s)
+       AND (%(until)s::timestamptz IS NULL OR happened_at < %(until)s)
+),
+centre AS MATERIALIZED (
+    SELECT centred.query::halfvec AS query, -(centred.query <#> m.point) AS shift
+      FROM (SELECT coalesce(
+                (SELECT c.centre FROM space_centres c
+                  WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.model_id = %(model_id)s),
+                (SELECT e.mean FROM embedding_models e WHERE e.id = %(model_id)s)) AS point) AS m
+     CROSS JOIN LATERAL (SELECT l2_normalize(%(vector)s::vector - m.point) AS query) AS centred
+),
+dense AS MATERIALIZED (
+    SELECT v.id, (-(v.embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre)) / v.centred_norm
+                     AS cosine_similarity
+      FROM eligible e
+      JOIN entry_vectors v
+        ON v.tenant_id = %(tenant_id)s AND v.space_id = %(space_id)s AND v.model_id = %(model_id)s
+       AND v.id = e.id AND v.text_version = e.text_version
+     WHERE %(vector)s::vector IS NOT NULL
+),
+statistics AS MATERIALIZED (
+    SELECT tier, greatest(terms, 1)::float8 / greatest(documents, 1) AS average_length,
+           greatest(sum(documents) OVER (), 100)::float8 AS documents
+      FROM tier_statistics
+     WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s
+),
+query_terms AS MATERIALIZED (
+    SELECT * FROM unnest(%(terms)s::bigint[], %(term_weights)s::float8[], %(words)s::int[]) AS t(term, weight, word)
+),
+matches AS MATERIALIZED (
+    SELECT p.id, p.text_version, p.term, q.weight, q.word,
+           p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / s.average_length)) AS saturation
+      FROM query_terms q
+      JOIN entry_postings p
+        ON p.tenant_id = %(tenant_id)s AND p.space_id = %(space_id)s AND p.term = q.term
+      JOIN statistics s USING (tier)
+     WHERE p.live OR %(looks_back)s
+),
+idf AS MATERIALIZED (
+    SELECT term, ln(1 + (greatest(s.documents, count(*)) - count(*) + 0.5) / (count(*) + 0.5)) AS idf
+      FROM matches CROSS JOIN (SELECT max(documents) AS documents FROM statistics) AS s
+     GROUP BY term, s.documents
+),
+best_score AS MATERIALIZED (
+    SELECT sum(2.2 * word_idf) AS best
+      FROM (SELECT coalesce(min(i.idf), ln(1 + (max(s.documents) + 0.5) / 0.5)) AS word_idf
+              FROM query_terms q
+              LEFT JOIN idf i USING (term)
+             CROSS JOIN (SELECT max(documents) AS documents FROM statistics) AS s
+             GROUP BY q.word) AS w
+),
+bm25 AS MATERIALIZED (
+    SELECT id, sum(word_score) AS bm25_score
+      FROM (SELECT m.id, sum(m.weight * i.idf * m.saturation) / greatest(1, sum(m.weight)) AS word_score
+              FROM matches m
+              JOIN eligible e ON e.id = m.id AND e.text_version = m.text_version
+              JOIN idf i USING (term)
+             GROUP BY m.id, m.word) AS words
+     GROUP BY id
+),
+hits AS (
+    SELECT e.id, e.version, e.happened_at, d.cosine_similarity, b.bm25_score,
+           least(1, b.bm25_score / (SELECT best FROM best_score)) AS coverage
+      FROM eligible e
+      LEFT JOIN dense d ON d.id = e.id
+      LEFT JOIN bm25 b ON b.id = e.id
+     WHERE NOT %(asks)s OR d.id IS NOT NULL OR b.id IS NOT NULL
+),
+best AS MATERIALIZED (
+    SELECT id, version, cosine_similarity, bm25_score, coverage
+      FROM hits
+     ORDER BY power(greatest(coalesce(cosine_similarity, -1) + %(cosine_offset)s, 0), 2)
+              + %(keyword_weight)s
+                * power(coalesce(bm25_score * coverage, 0) / %(bm25_scale)s, %(keyword_power)s) DESC,
+              CASE WHEN %(asks)s THEN NULL ELSE happened_at END DESC, CASE WHEN %(asks)s THEN id END, id DESC
+     LIMIT %(limit)s
+)
+SELECT e.*, s.name AS space, b.cosine_similarity, b.bm25_score, b.coverage
+  FROM best b
+  JOIN entry_versions e
+    ON e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = b.id AND e.version = b.version
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id;

@@ -1,0 +1,90 @@
+"""Every route of the application, with a request that would reach somebody's data."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+
+
+def routes_of(app: FastAPI) -> Iterator[tuple[str, str]]:
+    """Method and path of every route, HEAD and OPTIONS left out."""
+    for context in iter_route_contexts(app.routes):
+        for method in sorted((context.methods or set()) - {"HEAD", "OPTIONS"}):
+            yield method, context.path or ""
+
+
+@dataclass(frozen=True)
+class Victim:
+    """What somebody has stored: a space, and the id of an item of every kind in it."""
+
+    space: str
+    memory: str
+    episode: str
+    procedure: str
+    block: str
+    assembly: str
+
+
+def request_for(method: str, path: str, victim: Victim) -> tuple[str, dict[str, Any]]:
+    """A request to a route that aims at the victim: its URL and what `httpx` takes with it.
+
+    Raises:
+        KeyError: If the route is not known here: a new route needs a line in this table.
+    """
+    route = f"{method} {path.removeprefix('/api/v1')}"
+    url = path.removeprefix("/api/v1")
+    for resource, item in _items(victim).items():
+        if f" /{resource}/" in route:
+            url = url.replace("{id}", item).replace("{assembly_id}", item)
+    return url.replace("{space}", victim.space), _arguments(victim)[route]
+
+
+def _items(victim: Victim) -> dict[str, str]:
+    return {
+        "memories": victim.memory,
+        "episodes": victim.episode,
+        "procedures": victim.procedure,
+        "soul": victim.block,
+        "assemblies": victim.assembly,
+    }
+
+
+def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
+    where = {"space": victim.space}
+    query = {"params": where}
+    table: dict[str, dict[str, Any]] = {
+        "GET /soul": query,
+        "POST /soul": {"json": {**where, "name": "intruder", "text": "x"}},
+        "POST /soul/order": {"json": {**where, "ids": [victim.block]}},
+        "GET /soul/{id}": {},
+        "PATCH /soul/{id}": {"json": {"text": "overwritten"}},
+        "DELETE /soul/{id}": {},
+        "GET /soul/{id}/versions": {},
+        "POST /soul/{id}/restore": {"json": {"version": 1}},
+        "POST /procedures/{id}/outcome": {"json": {"outcome": "failure"}},
+        "POST /search": {"json": {**where, "query": "", "also_read": [victim.space], "min_relevance": 0.0}},
+        "GET /spaces": {},
+        "GET /spaces/{space}": {},
+        "POST /tokens": {"json": {**where, "role": "reader"}},
+        "POST /context/assemble": {
+            "json": {**where, "query": "", "also_read": [victim.space], "persona": victim.space, "trace": True}
+        },
+        "POST /context/plan": {"json": {**where, "query": ""}},
+        "GET /assemblies": query,
+        "GET /assemblies/{assembly_id}": {},
+        "POST /assemblies/{assembly_id}/replay": {},
+    }
+    for resource in ("memories", "episodes", "procedures"):
+        table |= {
+            f"GET /{resource}": query,
+            f"POST /{resource}": {"json": {**where, "text": "intruder"}},
+            f"POST /{resource}/batch": {"json": {**where, "entries": [{"text": "intruder"}]}},
+            f"GET /{resource}/{{id}}": {},
+            f"PATCH /{resource}/{{id}}": {"json": {"text": "overwritten"}},
+            f"DELETE /{resource}/{{id}}": {},
+            f"GET /{resource}/{{id}}/versions": {},
+            f"POST /{resource}/{{id}}/undo": {},
+        }
+    return table
