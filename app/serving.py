@@ -4,7 +4,8 @@ import asyncio
 import gc
 import signal
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from typing import Any
 
 import typer
@@ -32,19 +33,32 @@ async def serve(settings: Settings, after_start: AfterStart | None = None) -> No
     stopping = asyncio.Event()
     for signum in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(signum, stopping.set)
-    gc.disable()  # a start allocates much and frees nothing: collecting takes a tenth of it
-    with _listen(settings) as listener:
-        async with open_runtime(settings) as runtime:
-            gc.freeze()  # vocabularies and models: no later collection has to walk them
-            gc.enable()
-            config = uvicorn.Config(
-                create_app(runtime),
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                timeout_graceful_shutdown=_GRACE_SECONDS,
-            )
-            await _run(uvicorn.Server(config), listener, stopping, after_start)
+    async with AsyncExitStack() as stack:
+        listener = stack.enter_context(_listen(settings))
+        with _uncollected():
+            runtime = await stack.enter_async_context(open_runtime(settings))
+        config = uvicorn.Config(
+            create_app(runtime),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+        await _run(uvicorn.Server(config), listener, stopping, after_start)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Allocate without garbage collection, and keep what is there out of all later ones.
+
+    A start frees nothing, so collecting is in vain; afterwards the vocabularies and models need not be walked again.
+    """
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        gc.enable()
 
 
 async def _run(

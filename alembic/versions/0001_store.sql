@@ -67,6 +67,7 @@ CREATE TABLE tier_statistics (
     PRIMARY KEY (tenant_id, space_id, tier)
 ) WITH (fillfactor = 50);
 
+-- `outline` is what app/assembly/outlines.py read in the text; without one the text is read at every assembly.
 CREATE TABLE entry_versions (
     tenant_id uuid NOT NULL,
     space_id uuid NOT NULL,
@@ -107,6 +108,7 @@ CREATE TABLE entry_versions (
     reason text NOT NULL,
     terms bigint[] NOT NULL,
     term_count integer NOT NULL,
+    outline bytea,
     closed_at timestamptz,
     PRIMARY KEY (tenant_id, space_id, id, version)
 );

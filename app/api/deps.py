@@ -55,7 +55,11 @@ Now = Annotated[datetime, Depends(get_now)]
 async def get_idempotency(
     request: Request,
     idempotency_key: Annotated[
-        str | None, Header(description="Repeating a write with the same key does it once (24 h).")
+        str | None,
+        Header(
+            description="Repeating a write with the same key does it once (24 h).",
+            json_schema_extra={"pattern": f"^[ -~]{{1,{_IDEMPOTENCY_KEY_CHARS}}}$"},
+        ),
     ] = None,
 ) -> IdempotencyKey | None:
     """The caller's key for this write, with a fingerprint of method, path and body."""
@@ -73,7 +77,13 @@ Idempotency = Annotated[IdempotencyKey | None, Depends(get_idempotency)]
 
 
 async def get_if_match(
-    if_match: Annotated[str | None, Header(description='The version that is to be changed, such as "3".')] = None,
+    if_match: Annotated[
+        str | None,
+        Header(
+            description='The version that is to be changed, such as "3".',
+            json_schema_extra={"pattern": r'^(\*|"?[0-9]{1,9}"?)$'},
+        ),
+    ] = None,
 ) -> int | None:
     """The version that the caller has seen; None for any."""
     if if_match is None or if_match.strip() == "*":

@@ -6,6 +6,7 @@ import structlog
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 
 from app.domain.errors import (
@@ -80,12 +81,24 @@ async def on_invalid_request(request: Request, error: Exception) -> JSONResponse
 
 async def on_http_error(request: Request, error: Exception) -> JSONResponse:
     """Answer what the framework refuses: unknown paths and methods."""
-    del request
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this type
     code = _HTTP_CODES.get(error.status_code, "invalid-input")
     response = problem_response(error.status_code, code, "The request cannot be answered", str(error.detail))
     response.headers.update(error.headers or {})
+    if error.status_code == 405:
+        response.headers["Allow"] = ", ".join(_allowed(request))
     return response
+
+
+def _allowed(request: Request) -> list[str]:
+    """The methods of all routes of a path, one that is spelt out before one with an id in it.
+
+    The framework names those of the first route alone.
+    """
+    path = request.scope["path"]
+    routes = [route for route in iter_route_contexts(request.app.routes) if route.path_regex.match(path)]
+    spelt_out = [route for route in routes if route.path == path]
+    return sorted({method for route in spelt_out or routes for method in route.methods or ()})
 
 
 async def on_crash(request: Request, error: Exception) -> JSONResponse:

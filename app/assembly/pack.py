@@ -59,19 +59,11 @@ class _Purse:
 
     def pay(self, tokens: int) -> bool:
         """Take the tokens if all budgets allow it."""
-        purses = list(self._chain())
-        if any(tokens > purse.left for purse in purses):
+        if tokens > self.left or (self.parent is not None and not self.parent.pay(tokens)):
             return False
-        for purse in purses:
-            purse.left -= tokens
-            purse.spent += tokens
+        self.left -= tokens
+        self.spent += tokens
         return True
-
-    def _chain(self) -> Iterable["_Purse"]:
-        purse: _Purse | None = self
-        while purse is not None:
-            yield purse
-            purse = purse.parent
 
 
 @dataclass(slots=True)
@@ -101,13 +93,16 @@ class _Packer:
         self.dropped.extend(Dropped(s.candidate.id, DropReason.BUDGET) for s in scored)
 
     def _pay(self, tokens: int, section: Section, purse: _Purse, group: Group | None) -> bool:
-        opening = {section.value: wrapper_of_section(section, self.markup)}
-        if group is not None:
-            opening[f"{group.name} {group.space}"] = wrapper_of_group(group, self.markup)
-        wrappers = sum(self.count(text) for name, text in opening.items() if name not in self.open)
-        if not purse.pay(tokens + wrappers):
+        opening: set[str] = set()
+        if section not in self.open:
+            opening.add(section)
+            tokens += self.count(wrapper_of_section(section, self.markup))
+        if group is not None and (name := f"{group.name} {group.space}") not in self.open:
+            opening.add(name)
+            tokens += self.count(wrapper_of_group(group, self.markup))
+        if not purse.pay(tokens):
             return False
-        self.open.update(opening)
+        self.open |= opening
         return True
 
 
@@ -190,4 +185,6 @@ def _pack_facts(packer: _Packer, facts: Sequence[Scored], request: AssemblyReque
 
     section = Section.RELEVANT_FACTS
     waiting = [s for s in facts if not packer.offer(s, section, share(s), group_of(s, request))]
-    packer.drop([s for s in waiting if not packer.offer(s, section, memories, group_of(s, request))])
+    packer.drop(
+        [s for s in waiting if share(s) is memories or not packer.offer(s, section, memories, group_of(s, request))]
+    )

@@ -83,7 +83,7 @@ def merge(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     for candidate in candidates:
         known = merged.get(candidate.id)
         merged[candidate.id] = candidate if known is None else _merge_pair(known, candidate)
-    return tuple(merged[key] for key in sorted(merged))
+    return tuple(merged[key] for key in sorted(merged, key=lambda key: key.order))
 
 
 def _merge_pair(one: Candidate, other: Candidate) -> Candidate:

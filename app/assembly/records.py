@@ -156,6 +156,7 @@ class Candidate:
         bm25_score: >= 0; None if no word matched.
         coverage: Share of the query's information that matched, in [0, 1]; None likewise.
         vector: Raw unit vector as float16 bytes, for memories; None elsewhere.
+        outline: What was read in the text when it was written (`outlines.py`), if that is known.
         is_preference: Brought up by the preference arm, whatever the query.
         superseded: Entries that this one has replaced.
         outdated_by: The entry that a pending proposal holds to be newer.
@@ -185,6 +186,7 @@ class Candidate:
     bm25_score: float | None = None
     coverage: float | None = None
     vector: bytes | None = None
+    outline: bytes | None = None
     is_preference: bool = False
     superseded: tuple[PublicId, ...] = ()
     outdated_by: PublicId | None = None

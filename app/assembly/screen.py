@@ -3,19 +3,21 @@
 Each function takes candidates and returns those that stay, with what it dropped: nothing is lost.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.assembly.outlines import Outline, outline, unpack_outline
 from app.assembly.records import AssemblyRequest, Candidate, Dropped, DropReason, Message
 from app.contradictions.detect import SimilarityBand, Statement, contradicted_by, find_contradictions
 from app.contradictions.resolve import Supersession, Unresolved, resolve
 from app.domain.entries import Tier
 from app.domain.ids import PublicId
 from app.domain.spaces import visible_scopes
-from app.text.content import content_terms, negations
+from app.text.content import Gist, content_terms, negations
 from app.text.normalise import normalise_text
 
 _AGENT_AUTHORS = frozenset({"assistant", "agent", "system", "tool", "ai", "bot"})
@@ -143,7 +145,12 @@ def _statement(candidate: Candidate) -> Statement:
         valid_from=candidate.valid_from,
         recorded_at=candidate.recorded_at,
         sequence=candidate.sequence,
+        topics=_outline(candidate).topics,
     )
+
+
+def _outline(candidate: Candidate) -> Outline:
+    return unpack_outline(candidate.outline) or outline(candidate.text, candidate.claim)
 
 
 def _similarity(candidates: Sequence[Candidate]) -> NDArray[np.float32] | None:
@@ -180,18 +187,26 @@ def _covers(longer: str, shorter: str) -> bool:
     return len(words) >= _COVERED_WORDS and words <= said and negations(shorter) == negations(longer)
 
 
+def _may_cover(longer: Gist, shorter: Gist) -> bool:
+    """Whether `_covers` can be true of two texts with these gists."""
+    return longer.normal == shorter.normal or (
+        shorter.length >= _COVERED_WORDS and shorter.negations == longer.negations and shorter.words <= longer.words
+    )
+
+
 def _distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Dropped]]:
     """Keep one of several entries of a tier that say the same: the one that says most, then the newest."""
-    ranked = sorted(candidates, key=lambda c: (-len(content_terms(c.text)), -c.sequence, c.id))
-    said: dict[tuple[str, Tier, str], list[Candidate]] = {}
+    told = [(candidate, _outline(candidate).gist) for candidate in candidates]
+    ranked = sorted(told, key=lambda pair: (-pair[1].length, -pair[0].sequence, pair[0].id))
+    said: dict[tuple[str, Tier], defaultdict[int, list[tuple[Candidate, Gist]]]] = {}
     repeated: set[PublicId] = set()
-    for candidate in ranked:
-        words = content_terms(candidate.text) or frozenset({normalise_text(candidate.text)})
-        rarest = [said.get((candidate.space, candidate.tier, word), []) for word in words]
-        if any(_covers(other.text, candidate.text) for other in min(rarest, key=len)):
+    for candidate, gist in ranked:
+        place = said.setdefault((candidate.space, candidate.tier), defaultdict(list))
+        rarest = min((place[word] for word in gist.words), key=len)
+        if any(_may_cover(other, gist) and _covers(one.text, candidate.text) for one, other in rarest):
             repeated.add(candidate.id)
             continue
-        for word in words:
-            said.setdefault((candidate.space, candidate.tier, word), []).append(candidate)
+        for word in gist.words:
+            place[word].append((candidate, gist))
     kept = [c for c in candidates if c.id not in repeated]
     return kept, [Dropped(c.id, DropReason.DUPLICATE) for c in candidates if c.id in repeated]

@@ -14,11 +14,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from app.contradictions.facts import Facts, facts_clash, facts_of
-from app.contradictions.features import Features, features
+from app.contradictions.facts import facts_clash, facts_of
+from app.contradictions.features import features
 from app.contradictions.wordings import clash, said_of_self
 from app.domain.entries import Claim
 from app.domain.ids import PublicId
+from app.text.content import number_of
 
 Why = Literal["claim", "negation", "antonym", "number", "time", "place"]
 
@@ -36,6 +37,25 @@ class SimilarityBand:
 
 
 @dataclass(frozen=True, slots=True)
+class Topics:
+    """What a statement is about, as numbers: whatever two statements share, their topics share.
+
+    Attributes:
+        keys: Subjects and attributes of its claims.
+        words: The content of its wording.
+    """
+
+    keys: frozenset[int]
+    words: frozenset[int]
+
+
+def topics(text: str, claim: Claim | None) -> Topics:
+    """Read what a statement is about."""
+    keys = (number_of("\n".join(key)) for key in facts_of(text, claim).keys)
+    return Topics(frozenset(keys), frozenset(map(number_of, features(text).content)))
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """What is compared of an entry, a record or a message.
 
@@ -44,6 +64,7 @@ class Statement:
         scope: Where in the space it holds.
         valid_from: Since when it is true, if known.
         sequence: Position in the history of the space; decides when times are equal.
+        topics: Of text and claim, if they are known already.
     """
 
     id: PublicId
@@ -53,6 +74,7 @@ class Statement:
     valid_from: datetime | None
     recorded_at: datetime
     sequence: int
+    topics: Topics | None = None
 
     @property
     def since(self) -> tuple[datetime, int]:
@@ -80,14 +102,14 @@ def find_contradictions(
             unknown, which is never inside the band. None: only claims are compared.
         band: Where wording is compared.
     """
-    facts = [facts_of(one.text, one.claim) for one in statements]
+    known = [one.topics or topics(one.text, one.claim) for one in statements]
     found: dict[tuple[int, int], Why] = {}
-    for i, j in _wording_candidates(statements, similarity, band):
+    for i, j in _wording_candidates(known, similarity, band):
         why = clash(features(statements[i].text), features(statements[j].text))
         if why:
             found[i, j] = why
-    for i, j in _claim_candidates(facts):
-        by_claim = _facts_why(statements[i], facts[i], statements[j], facts[j])
+    for i, j in _claim_candidates(known):
+        by_claim = _facts_why(statements[i], statements[j])
         if by_claim:
             found[i, j] = by_claim
     pairs = (_contradiction(statements[i], statements[j], why) for (i, j), why in found.items())
@@ -126,16 +148,15 @@ def scopes_can_meet(one: str, other: str) -> bool:
     return True
 
 
-def _facts_why(one: Statement, facts: Facts, other: Statement, other_facts: Facts) -> Why | None:
-    if one.since > other.since:
-        return facts_clash(other_facts, facts)
-    return facts_clash(facts, other_facts)
+def _facts_why(one: Statement, other: Statement) -> Why | None:
+    earlier, later = (other, one) if one.since > other.since else (one, other)
+    return facts_clash(facts_of(earlier.text, earlier.claim), facts_of(later.text, later.claim))
 
 
-def _claim_candidates(facts: Sequence[Facts]) -> Iterator[tuple[int, int]]:
-    """Pairs that say something about the same subject and attribute."""
-    index: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for number, one in enumerate(facts):
+def _claim_candidates(known: Sequence[Topics]) -> Iterator[tuple[int, int]]:
+    """Pairs that may say something about the same subject and attribute."""
+    index: defaultdict[int, list[int]] = defaultdict(list)
+    for number, one in enumerate(known):
         for key in one.keys:
             index[key].append(number)
     groups = (numbers for numbers in index.values() if len(numbers) > 1)
@@ -143,23 +164,22 @@ def _claim_candidates(facts: Sequence[Facts]) -> Iterator[tuple[int, int]]:
 
 
 def _wording_candidates(
-    statements: Sequence[Statement], similarity: NDArray[np.float32] | None, band: SimilarityBand
+    known: Sequence[Topics], similarity: NDArray[np.float32] | None, band: SimilarityBand
 ) -> list[tuple[int, int]]:
     """Pairs inside the band whose content words differ by one at most."""
-    if similarity is None or len(statements) < 2:
+    if similarity is None or len(known) < 2:
         return []
-    taken = [features(one.text) for one in statements]
-    differing = _content_differences(taken)
+    differing = _word_differences(known)
     inside = (similarity >= band.lower) & (similarity <= band.upper) & (differing <= 1)
     rows, columns = np.nonzero(np.triu(inside, k=1))
     return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
-def _content_differences(taken: Sequence[Features]) -> NDArray[np.float32]:
-    """How many content words are in only one of two wordings, `(n, n)`."""
-    columns: dict[str, int] = {}
-    cells = [(row, columns.setdefault(word, len(columns))) for row, one in enumerate(taken) for word in one.content]
-    table = np.zeros((len(taken), len(columns) + 1), dtype=np.float32)
+def _word_differences(known: Sequence[Topics]) -> NDArray[np.float32]:
+    """How many content words are in only one of two wordings, at least, `(n, n)`."""
+    columns: dict[int, int] = {}
+    cells = [(row, columns.setdefault(word, len(columns))) for row, one in enumerate(known) for word in one.words]
+    table = np.zeros((len(known), len(columns) + 1), dtype=np.float32)
     if cells:
         table[tuple(np.array(cells).T)] = 1
     sizes = table.sum(axis=1)

@@ -34,6 +34,14 @@ class PublicId:
     space_id: UUID
     kind: IdKind
 
+    def __hash__(self) -> int:
+        return hash(self.uuid.int)  # unique by itself; assemblies hash ids by the thousand
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """Sorts as the ids do, several times faster."""
+        return (self.uuid.int, self.space_id.int, self.kind)
+
     def __str__(self) -> str:
         body = b32hexencode(self.uuid.bytes + self.space_id.bytes).decode().rstrip("=").lower()
         return f"{self.kind}_{body}"

@@ -15,8 +15,6 @@ from tenacity import (
     AsyncRetrying,
     RetryCallState,
     retry_if_exception,
-    stop_after_attempt,
-    stop_after_delay,
     wait_random_exponential,
 )
 
@@ -115,8 +113,8 @@ class _Lane:
 
     def gives_up(self, state: RetryCallState) -> bool:
         """Whether the attempts or the time are used up, the coming wait included."""
-        over = stop_after_attempt(self.attempts)(state) or stop_after_delay(self.timeout_s)(state)
-        return bool(over) or (state.seconds_since_start or 0.0) + state.upcoming_sleep > self.timeout_s
+        spent_s = (state.seconds_since_start or 0.0) + state.upcoming_sleep
+        return state.attempt_number >= self.attempts or spent_s > self.timeout_s
 
 
 class HttpEmbedder:

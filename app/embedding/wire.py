@@ -97,7 +97,8 @@ def _in_order(parsed: Any) -> list[Any]:
 
 def _matrix(rows: list[Any]) -> NDArray[np.float32]:
     try:
-        matrix = np.array(rows, dtype=np.float32)
+        with np.errstate(over="ignore"):  # to infinity, which is refused below
+            matrix = np.array(rows, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise BadReplyError("vectors that are no numbers, or of different lengths") from error
     if matrix.ndim != 2 or matrix.shape[1] == 0:

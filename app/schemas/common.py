@@ -1,7 +1,9 @@
 """Types that several resources share."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
 
@@ -66,16 +68,22 @@ def wire_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-Line = Annotated[str, Field(max_length=LABEL_CHARS), AfterValidator(_without_nul), AfterValidator(_not_blank)]
+_NOT_BLANK = Field(json_schema_extra={"pattern": r"\S"})
+
+Line = Annotated[
+    str, Field(max_length=LABEL_CHARS), _NOT_BLANK, AfterValidator(_without_nul), AfterValidator(_not_blank)
+]
 """A short label."""
 
-Text = Annotated[str, Field(max_length=TEXT_CHARS), AfterValidator(_without_nul), AfterValidator(_not_blank)]
+Text = Annotated[
+    str, Field(max_length=TEXT_CHARS), _NOT_BLANK, AfterValidator(_without_nul), AfterValidator(_not_blank)
+]
 """A stored text."""
 
 Query = Annotated[str, Field(max_length=TEXT_CHARS), AfterValidator(_without_nul)]
 """A question; may be empty."""
 
-Tag = Annotated[str, Field(max_length=80), AfterValidator(_without_nul), AfterValidator(_not_blank)]
+Tag = Annotated[str, Field(max_length=80), _NOT_BLANK, AfterValidator(_without_nul), AfterValidator(_not_blank)]
 Tags = Annotated[tuple[Tag, ...], Field(max_length=TAGS)]
 
 UnitInterval = Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False)]
@@ -101,33 +109,33 @@ def cursor_of(position: object) -> str:
     return urlsafe_b64encode(str(position).encode()).decode().rstrip("=")
 
 
-def _position(cursor: object) -> str:
+def _position(kind: Callable[[str], object], cursor: object) -> object:
     """The position that a cursor stands for.
 
     Raises:
-        ValueError: If it is no cursor.
+        ValueError: If it is no cursor of a list with positions of this kind.
     """
-    problem = "must be the next_cursor of an earlier page"
-    if not isinstance(cursor, str):
-        raise ValueError(problem)  # noqa: TRY004 - pydantic wants ValueError
     try:
-        position = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)).decode()
-    except ValueError as error:
-        raise ValueError(problem) from error
-    if cursor_of(position) != cursor:
-        raise ValueError(problem)
-    return position
+        text = cursor if isinstance(cursor, str) else ""
+        position = kind(urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4)).decode())
+        if cursor_of(position) == cursor:
+            return position
+    except ValueError:
+        pass
+    raise ValueError("must be the next_cursor of an earlier page")
 
 
-_OPAQUE = WithJsonSchema({"type": "string", "description": "The next_cursor of the page before."})
+_OPAQUE = WithJsonSchema({"type": "string", "minLength": 1, "description": "The next_cursor of the page before."})
 
-IdCursor = Annotated[UUID, BeforeValidator(_position), _OPAQUE]
+IdCursor = Annotated[UUID, BeforeValidator(partial(_position, UUID)), _OPAQUE]
 """Continues a list that is ordered by id."""
 
-VersionCursor = Annotated[int, Field(ge=1, le=2**31 - 1), BeforeValidator(_position), _OPAQUE]
+VersionCursor = Annotated[int, Field(ge=1, le=2**31 - 1), BeforeValidator(partial(_position, int)), _OPAQUE]
 """Continues a list of versions."""
 
-NameCursor = Annotated[str, AfterValidator(_without_nul), BeforeValidator(_position), _OPAQUE]
+NameCursor = Annotated[
+    str, Field(min_length=1), AfterValidator(_without_nul), BeforeValidator(partial(_position, str)), _OPAQUE
+]
 """Continues a list that is ordered by name."""
 
 

@@ -65,6 +65,7 @@ class _Row(NamedTuple):
     coverage: float | None
     is_preference: bool
     vector: HalfVector | None
+    outline: bytes | None
     superseded: Sequence[UUID]
     outdated_by: UUID | None
 
@@ -125,6 +126,7 @@ class PostgresRetriever:
             "as_of": plan.as_of,
             "looks_back": plan.looks_back,
             "known_at": plan.known_at,
+            "asks": bool(plan.query),
             "candidate_limit": plan.candidate_limit,
             "preference_limit": _PREFERENCE_LIMIT,
             "cosine_offset": self.calibration.cosine_offset,
@@ -170,6 +172,7 @@ def _candidate(row: _Row, space: str, space_id: UUID) -> Candidate:
         bm25_score=row.bm25_score,
         coverage=row.coverage,
         vector=None if row.vector is None else row.vector.to_numpy().tobytes(),
+        outline=row.outline,
         is_preference=row.is_preference,
         superseded=_ids(row.superseded, space_id, kind),
         outdated_by=None if row.outdated_by is None else PublicId(row.outdated_by, space_id, kind),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from app.assembly.outlines import outline, pack_outline
 from app.domain.entries import (
     KIND_OF_TIER,
     Author,
@@ -117,6 +118,7 @@ def entry_parameters(entry: Entry) -> dict[str, Any]:
         "unresolved": entry.unresolved,
         "superseded_by": entry.superseded_by and entry.superseded_by.uuid,
         "reason": entry.reason,
+        "outline": pack_outline(outline(content.text, content.claim)),
     }
 
 

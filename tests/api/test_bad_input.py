@@ -339,7 +339,10 @@ async def test_an_unknown_path_and_method_are_problems_too(client):
     is_problem(await client.get("/nonsense"), 404)
     reply = await client.put("/memories", json={})
     is_problem(reply, 405)
-    assert reply.headers["Allow"]
+    assert reply.headers["Allow"] == "GET, POST"
+    reply = await client.put(f"/soul/sol_{UNKNOWN_ID}", json={})
+    assert reply.headers["Allow"] == "DELETE, GET, PATCH"
+    assert (await client.put("/soul/order", json={})).headers["Allow"] == "POST"
 
 
 async def test_a_body_of_another_type_is_refused(client):

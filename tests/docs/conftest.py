@@ -1,6 +1,5 @@
 """A service as a stranger starts it, in a folder where the documentation's commands work as they stand."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -45,9 +44,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        [".venv/bin/ricordo", "serve", "--sample", "examples/sample"],
+        ["env", f"RICORDO_PORT={port}", ".venv/bin/ricordo", "serve", "--sample", "examples/sample"],
         cwd=folder,
-        env={**os.environ, "RICORDO_PORT": str(port)},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import orjson
 
@@ -97,9 +97,10 @@ class EmbeddingServer:
         self.coming: deque[Behaviour] = deque()
         self.always: Behaviour = well
         self.asked: list[Asked] = []
+        self.arrived = asyncio.Event()
         self.closing = asyncio.Event()
 
-    async def __aenter__(self) -> "EmbeddingServer":
+    async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         return self
 
@@ -128,6 +129,7 @@ class EmbeddingServer:
         body = await reader.readexactly(int(headers["content-length"]))
         asked = Asked(start.split()[1], headers, orjson.loads(body))
         self.asked.append(asked)
+        self.arrived.set()
         behaviour = self.coming.popleft() if self.coming else self.always
         reply = await behaviour(self, asked)
         if reply is None:

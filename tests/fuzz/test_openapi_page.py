@@ -9,10 +9,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-import schemathesis
-from hypothesis import HealthCheck, settings
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 
 EXAMPLES = 12
 
@@ -43,22 +39,19 @@ def service(tmp_path_factory: pytest.TempPathFactory):
         process.wait(30)
 
 
-@pytest.fixture(scope="module")
-def api_schema(service):
+def test_no_generated_request_breaks_the_service(service):
+    """What the page allows and what it forbids: never a 500, always the documented shape."""
     url, key = service
-    schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
-    schema.config.update(headers={"Authorization": f"Bearer {key}"})
-    return schema
-
-
-schema = schemathesis.pytest.from_fixture("api_schema")
-
-
-@schema.parametrize()
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
-def test_no_generated_request_breaks_the_service(case, service):
-    _, key = service
-    case.call_and_validate(
-        headers={"Authorization": f"Bearer {key}"},
-        checks=[not_a_server_error, content_type_conformance, response_schema_conformance],
+    checks = "not_a_server_error,response_schema_conformance,content_type_conformance"
+    run = subprocess.run(
+        [
+            *(str(Path(sys.executable).with_name("schemathesis")), "run", f"{url}/openapi.json"),
+            *("--header", f"Authorization: Bearer {key}", "--checks", checks, "--max-examples", str(EXAMPLES)),
+            *("--phases", "coverage,fuzzing", "--generation-deterministic", "--no-color"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
+    assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]

@@ -15,9 +15,9 @@ from app.assembly.plan import QueryPlan, plan
 from app.assembly.records import AssemblyRequest, Candidate, Overrides
 from app.domain.callers import Caller, Role
 from app.domain.entries import Cardinality, Claim, Content, Entry, Tier
+from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
-from app.domain.idempotency import IdempotencyKey
 from app.entries.service import Effect, EntryService
 from app.runtime import new_id
 from app.scoring.relevance import Calibration

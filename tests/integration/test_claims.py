@@ -154,7 +154,8 @@ async def test_two_parallel_edits_of_one_entry_have_one_winner_and_one_refusal(s
 async def test_the_database_itself_refuses_a_second_current_value(space):
     await space.write("Ana lives in Rome.", claim=claim("residence", "Rome"))
     second = """INSERT INTO claims
-        SELECT tenant_id, space_id, gen_random_uuid(), scope, subject, attribute, 'milan', cardinality, FALSE, {restated}
+        SELECT tenant_id, space_id, gen_random_uuid(), scope, subject, attribute, 'milan', cardinality, FALSE,
+               {restated}
           FROM claims WHERE tenant_id = %(tenant)s AND space_id = %(space)s"""
     with pytest.raises(psycopg.errors.UniqueViolation, match="claims_current"):
         await space.rows(second.format(restated="FALSE"))

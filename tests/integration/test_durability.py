@@ -1,7 +1,8 @@
 """What survives a crash, several processes on one data folder, and how much room vectors take."""
 
-import subprocess
+import asyncio
 import sys
+from asyncio.subprocess import PIPE
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -91,8 +92,9 @@ async def test_a_committed_write_survives_a_kill_of_the_database_and_an_open_one
 async def test_two_processes_on_one_data_folder_lose_nothing(data_dir):
     """Public report ops-01: parallel writers corrupted an embedded index, with no warning."""
     command = [sys.executable, "-c", TWO_WRITERS, data_dir]
-    writers = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert writers.stdout.splitlines()[-1:] == ["[0, 0]"], writers.stderr
+    writers = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=PIPE, stderr=PIPE)
+    output, errors = await asyncio.wait_for(writers.communicate(), timeout=120)
+    assert output.splitlines()[-1:] == [b"[0, 0]"], errors
     with embedded.start(data_dir) as server:
         async with open_store(server.url, connections=2) as store:
             space = Space(store, SHARED, "user:two")

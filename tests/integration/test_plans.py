@@ -30,7 +30,7 @@ EXPLAIN = (
 SEED = """
 CREATE TEMP TABLE seeded AS
 SELECT %(tenant)s::uuid AS tenant_id, w.space_id, uuidv7() AS id, n,
-       (ARRAY['memories', 'episodes', 'procedures']::tier[])[1 + CASE WHEN n %% 8 < 6 THEN 0 ELSE n %% 8 - 5 END] AS tier
+       (ARRAY['memories', 'episodes', 'procedures']::tier[])[greatest(n %% 8 - 4, 1)] AS tier
   FROM unnest(%(spaces)s::uuid[], %(sizes)s::int[]) AS w(space_id, size)
  CROSS JOIN LATERAL generate_series(1, w.size) AS n;
 
@@ -55,7 +55,8 @@ INSERT INTO entry_postings (
     tenant_id, space_id, term, id, text_version, tier, live, scope_key, tf, length)
 SELECT tenant_id, space_id, term, id, 1, tier, TRUE, %(scope_key)s, 1, 12
   FROM seeded
- CROSS JOIN LATERAL (SELECT unnest(%(terms)s::bigint[]) UNION SELECT hashint8(n * k) FROM generate_series(1, 8) AS k) AS t(term);
+ CROSS JOIN LATERAL (
+    SELECT unnest(%(terms)s::bigint[]) UNION SELECT hashint8(n * k) FROM generate_series(1, 8) AS k) AS t(term);
 
 INSERT INTO tier_statistics (tenant_id, space_id, tier, documents, terms)
 SELECT tenant_id, space_id, tier, count(*), 12 * count(*) FROM seeded GROUP BY tenant_id, space_id, tier;

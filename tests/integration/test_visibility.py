@@ -214,7 +214,7 @@ async def test_what_was_written_to_a_space_is_read_from_it(store, name):
     space = store.space(name)
     texts = {tier: [f"{tier} {n} about bees" for n in range(3)] for tier in Tier}
     effects = {tier: await space.fill(texts[tier], tier=tier) for tier in Tier}
-    assert sorted(await space.texts("bees")) == sorted(sum(texts.values(), []))
+    assert sorted(await space.texts("bees")) == sorted(text for each in texts.values() for text in each)
     for tier in Tier:
         for effect in effects[tier]:
             assert (await space.get(effect.entry.id)).content == effect.entry.content

@@ -52,7 +52,7 @@ async def test_twenty_parallel_writers_to_one_space_lose_nothing(space):
     written = await asyncio.gather(*(space.fill(each) for each in texts))
     sequences = sorted(effect.entry.sequence for effects in written for effect in effects)
     assert len(set(sequences)) == 100
-    assert sorted(await space.texts("sentence", limit=500)) == sorted(sum(texts, []))
+    assert sorted(await space.texts("sentence", limit=500)) == sorted(text for each in texts for text in each)
     await assert_consistent(space)
 
 

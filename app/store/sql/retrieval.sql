@@ -7,7 +7,8 @@
 --   statistics; the forms of one word are worth 1 together.
 -- Both keep candidate_limit hits a tier, then the pool of a tier is ranked by the evidence of both arms
 -- (the exponent of app/scoring/relevance.py) and cut to candidate_limit. What is not visible fills only what is left.
--- preferences: independent of the query, in a stable order. pinned: whatever search says.
+-- preferences: independent of the query, in a stable order. pinned: whatever search says. An empty query
+-- has neither arm: it brings up the most important memories and the latest of the other tiers.
 --
 -- Looking back reads past versions too; the branches marked so never run otherwise (a one-time filter).
 -- The mirrored columns are those of the current version: with known_at, what holds is left to the caller.
@@ -152,6 +153,22 @@ chosen AS MATERIALIZED (
       FROM entry_versions
      WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(pinned)s::uuid[])
      GROUP BY id
+     UNION ALL
+    SELECT hit.id, hit.text_version, NULL, NULL, NULL, FALSE
+      FROM unnest(enum_range(NULL::tier)) AS t(tier)
+     CROSS JOIN LATERAL (
+        SELECT id, text_version
+          FROM entry_versions  -- without a question: what matters most, what came last
+         WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND tier = t.tier AND NOT %(asks)s
+           AND scope = ANY(%(scopes)s::text[])
+           AND CASE WHEN %(looks_back)s
+                    THEN status IN ('active', 'superseded')
+                         AND recorded_at <= coalesce(%(known_at)s, 'infinity'::timestamptz)
+                         AND coalesce(closed_at > coalesce(%(known_at)s, 'infinity'::timestamptz), TRUE)
+                    ELSE status = 'active' AND closed_at IS NULL END
+         ORDER BY CASE WHEN tier = 'memories' THEN coalesce(importance, 0.5) END DESC,
+                  coalesce(occurred_at, last_confirmed_at) DESC, id DESC
+         LIMIT %(candidate_limit)s) AS hit
 ),
 -- What pending proposals hold to be outdated: few, consolidation applies them within minutes.
 outdated AS MATERIALIZED (
@@ -169,7 +186,7 @@ SELECT e.id, e.version, e.sequence, e.tier::text AS tier, e.text, e.scope, e.fir
        e.last_confirmed_at, e.category, e.tags, e.claim_subject, e.claim_attribute, e.claim_value,
        e.claim_cardinality, e.importance, e.confidence, e.valid_from, e.valid_to, e.occurred_at, e.trigger,
        e.unresolved, u.uses, coalesce(c.cosine_similarity, v.cosine_similarity) AS cosine_similarity,
-       c.bm25_score, c.coverage, c.is_preference, v.vector,
+       c.bm25_score, c.coverage, c.is_preference, v.vector, e.outline,
        ARRAY(SELECT s.id FROM entry_versions s
               WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s AND s.superseded_by = e.id
                 AND s.closed_at IS NULL AND s.status = 'superseded') AS superseded,

@@ -52,3 +52,7 @@ def test_pooling_gives_the_mean_direction_of_each_text():
 def test_windows_that_cancel_out_pool_to_the_first():
     x = np.array([1, 0], np.float32)
     np.testing.assert_array_equal(pool(np.stack([x, -x]), [2]), [x])
+
+
+def test_a_nul_becomes_a_blank_because_engines_stop_there():
+    assert windows("tea\0with milk", LIMITS) == ("tea with milk",)
