@@ -200,11 +200,8 @@ def _flag_model(folder_or_hub_name: str, machine: Machine) -> Any:
     """
     from FlagEmbedding import BGEM3FlagModel  # noqa: PLC0415 - an extra
 
-    path = _local_folder(folder_or_hub_name)
-    try:
-        return BGEM3FlagModel(str(path), use_fp16=machine.has_gpu, devices=None if machine.has_gpu else ["cpu"])
-    except (OSError, ValueError, RuntimeError) as error:
-        raise UnavailableError(f"the folder {path} holds no model that can be read: {_first_line(error)}") from error
+    path = str(_local_folder(folder_or_hub_name))
+    return BGEM3FlagModel(path, use_fp16=machine.has_gpu, devices=None if machine.has_gpu else ["cpu"])
 
 
 def _local_folder(folder_or_hub_name: str) -> Path:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from app.domain.entries import TAGS, TEXT_CHARS
 from app.domain.ids import IdKind, PublicId, parse_id
-from app.domain.spaces import check_scope, check_space
+from app.domain.spaces import SPACE_KINDS, check_scope, check_space
 
 LABEL_CHARS = 200
 PAGE_ITEMS = 50
@@ -97,7 +97,9 @@ Instant = Annotated[
 ]
 """A moment; a time without a zone is refused."""
 
-SpaceName = Annotated[str, AfterValidator(_without_nul), AfterValidator(check_space), Field(examples=["user:42"])]
+_SPACE = Field(examples=["user:42"], json_schema_extra={"pattern": f"^({'|'.join(SPACE_KINDS)}):"})
+
+SpaceName = Annotated[str, AfterValidator(_without_nul), AfterValidator(check_space), _SPACE]
 ScopePath = Annotated[str, AfterValidator(_without_nul), AfterValidator(check_scope), Field(examples=["story:au1"])]
 
 

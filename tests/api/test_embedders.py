@@ -110,13 +110,13 @@ async def test_an_assembly_goes_on_with_keywords_while_the_embedder_is_down_and_
 
 async def test_an_update_with_a_high_cosine_is_stored_and_supersedes(client):
     """Public report contra-07: an update was taken for a duplicate and dropped."""
-    first = await client.post("/memories", json={"space": "user:1", "text": "I work at company G"})
-    second = await client.post("/memories", json={"space": "user:1", "text": "I just joined company M"})
+    first = await client.post("/memories", json={"space": "user:1", "text": "I work at Globex"})
+    second = await client.post("/memories", json={"space": "user:1", "text": "I just joined Initech"})
     assert [first.status_code, second.status_code] == [201, 201]
-    assert "I just joined company M" in await remembered(client)
-    prompt = (await assembled(client, "Where do I work?"))["prompt"]
-    assert "company M" in prompt
-    assert "company G" not in prompt
+    assert await remembered(client) == ["I just joined Initech"]
+    prompt = (await assembled(client, "Which company did I join, and where did I work?"))["prompt"]
+    assert "Initech" in prompt
+    assert "Globex" not in prompt
 
 
 # --- each embedder, over a store of its own -------------------------------------------------

@@ -24,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-async def embedder(folder: Path) -> AsyncIterator[FlagEmbedder]:
+async def flag_embedder(folder: Path) -> AsyncIterator[FlagEmbedder]:
     """The backend over that model, as the settings build it."""
     from app.embedding.factory import EmbedderOptions, create_embedder  # noqa: PLC0415
 

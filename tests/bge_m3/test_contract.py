@@ -1,4 +1,12 @@
 """bge-m3 keeps the promises of every embedder."""
 
-from tests.contract.test_embedder_contract import *  # noqa: F403 - the tests, over this suite's embedder
-from tests.bge_m3.conftest import embedder  # noqa: F401 - goes before the one above
+import pytest
+
+from app.embedding.flag import FlagEmbedder
+from tests.contract.test_embedder_contract import *  # noqa: F403 - the tests, over the embedder below
+
+
+@pytest.fixture(scope="module")
+def embedder(flag_embedder: FlagEmbedder) -> FlagEmbedder:
+    """Goes before the parametrised one."""
+    return flag_embedder

@@ -19,36 +19,37 @@ def genuine(folder: Path) -> BGEM3FlagModel:
     return BGEM3FlagModel(str(folder), use_fp16=False, devices=["cpu"])
 
 
-async def test_dense_vectors_are_those_of_flag_embedding(embedder: FlagEmbedder, genuine: BGEM3FlagModel):
+async def test_dense_vectors_are_those_of_flag_embedding(flag_embedder: FlagEmbedder, genuine: BGEM3FlagModel):
     expected = genuine.encode(TEXTS)["dense_vecs"]
-    np.testing.assert_allclose(await embedder.embed_documents(TEXTS), expected, atol=1e-5)
+    np.testing.assert_allclose(await flag_embedder.embed_documents(TEXTS), expected, atol=1e-5)
     assert expected.shape == (5, 1_024)
 
 
-async def test_sparse_weights_are_those_of_flag_embedding(embedder: FlagEmbedder, genuine: BGEM3FlagModel):
-    found = await embedder.embed_sparse(TEXTS)
+async def test_sparse_weights_are_those_of_flag_embedding(flag_embedder: FlagEmbedder, genuine: BGEM3FlagModel):
+    found = await flag_embedder.embed_sparse(TEXTS)
     expected = genuine.encode(TEXTS, return_dense=False, return_sparse=True)["lexical_weights"]
+    assert all(found[index] for index in (0, 3, 4))
     assert [sorted(weights) for weights in found] == [sorted(map(int, weights)) for weights in expected]
     for own, theirs in zip(found, expected, strict=True):
         assert own == pytest.approx({int(token): float(weight) for token, weight in theirs.items()}, abs=1e-5)
 
 
-async def test_texts_that_share_words_share_tokens_with_weight(embedder: FlagEmbedder):
-    tea, again, other = await embedder.embed_sparse(["green tea", "she likes green tea", "Thursday"])
+async def test_texts_that_share_words_share_tokens_with_weight(flag_embedder: FlagEmbedder):
+    tea, again, other = await flag_embedder.embed_sparse(["green tea", "she likes green tea", "Thursday"])
     assert sum(tea[t] * again.get(t, 0) for t in tea) > sum(tea[t] * other.get(t, 0) for t in tea)
 
 
-async def test_a_question_costs_one_forward_pass(embedder: FlagEmbedder, monkeypatch: pytest.MonkeyPatch):
+async def test_a_question_costs_one_forward_pass(flag_embedder: FlagEmbedder, monkeypatch: pytest.MonkeyPatch):
     passes: list[int] = []
-    network = embedder._loaded._network
+    network = flag_embedder._loaded._network
     forward = network.forward
     monkeypatch.setattr(network, "forward", lambda *a, **k: passes.append(1) or forward(*a, **k))
-    await embedder.embed_query("a question that was not asked before")
+    await flag_embedder.embed_query("a question that was not asked before")
     assert len(passes) == 1
 
 
-async def test_the_tail_of_a_long_text_counts_for_its_sparse_weights(embedder: FlagEmbedder):
-    [plain, longer] = await embedder.embed_sparse(["She has a dog. " * 200, "She has a dog. " * 200 + "Thursday"])
+async def test_the_tail_of_a_long_text_counts_for_its_sparse_weights(flag_embedder: FlagEmbedder):
+    [plain, longer] = await flag_embedder.embed_sparse(["She has a dog. " * 200, "She has a dog. " * 200 + "Thursday"])
     assert set(longer) > set(plain)
 
 
@@ -90,5 +91,5 @@ async def test_a_damaged_model_is_one_clear_line(folder: Path, tmp_path: Path):
     copy = shutil.copytree(folder, tmp_path / "copy")
     (copy / "model.safetensors").write_bytes(b"not a model")
     message = await failure_of(str(copy))
-    assert "holds no model that can be read" in message
+    assert "the embedder copy cannot be loaded" in message
     assert "\n" not in message

@@ -36,7 +36,9 @@ def make_tiny_model(folder: Path) -> None:
         torch.nn.init.zeros_(linear.weight)
     network.embeddings.position_embeddings.weight.data.zero_()
     network.save_pretrained(folder)
-    torch.save(torch.nn.Linear(HIDDEN, 1).state_dict(), folder / "sparse_linear.pt")
+    sparse = torch.nn.Linear(HIDDEN, 1)
+    torch.nn.init.constant_(sparse.bias, 2.0)  # most tokens have a weight above 0, not all
+    torch.save(sparse.state_dict(), folder / "sparse_linear.pt")
     torch.save(torch.nn.Linear(HIDDEN, HIDDEN).state_dict(), folder / "colbert_linear.pt")
 
 

@@ -90,10 +90,9 @@ def test_migrating_again_changes_nothing(migrated):
 
 def test_four_processes_that_migrate_at_once_all_succeed(new_database, migrated):
     url = new_database()
-    launched = subprocess.run(
-        [sys.executable, "-c", FOUR, url], cwd=ROOT, check=True, capture_output=True, text=True, timeout=60
-    )
-    assert launched.stdout == "[0, 0, 0, 0]\n", launched.stderr
+    command = [sys.executable, "-c", FOUR, url]
+    launched = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, timeout=60)
+    assert launched.stdout == b"[0, 0, 0, 0]\n"
     assert schema(url) == schema(migrated)
 
 

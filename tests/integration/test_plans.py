@@ -200,7 +200,7 @@ def past_branches(plan):
         n for n in plan
         if n.get("Relation Name") in ("entry_vectors", "entry_versions")
         and ("NOT live" in n.get("Filter", "") or "{active,superseded}" in n.get("Filter", ""))
-        and n["Alias"] != "x"
+        and "CASE WHEN" not in n["Filter"]
     ]  # fmt: skip
 
 

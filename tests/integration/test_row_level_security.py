@@ -36,7 +36,7 @@ async def tables(store):
         """SELECT c.relname AS name, a.attname AS column, format_type(a.atttypid, NULL) AS type
              FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
             WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
-              AND a.attnum > 0 AND NOT a.attisdropped AND a.attidentity = ''"""
+              AND a.attnum > 0 AND NOT a.attisdropped AND a.attidentity = '' AND a.attgenerated = ''"""
     )
     columns = {}
     for row in found:

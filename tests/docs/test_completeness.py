@@ -1,0 +1,60 @@
+"""The documentation names what there is."""
+
+import re
+from typing import get_args
+
+import pytest
+from pydantic import BaseModel
+
+from app.assembly.records import DropReason, Section
+from app.domain.entries import Category
+from app.domain.spaces import SCOPE_KINDS, SPACE_KINDS
+from app.schemas.assemble import AssembleBody, AssembleReply, BudgetTokensBody, OverridesBody, WeightsBody
+from app.schemas.entries import EpisodeFields, MemoryFields, ProcedureFields
+from app.schemas.problems import ProblemType
+from tests.docs.blocks import ROOT
+
+API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def _unnamed(names, document: str) -> list[str]:
+    return [name for name in names if f"`{name}`" not in document]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AssembleBody,
+        AssembleReply,
+        BudgetTokensBody,
+        OverridesBody,
+        WeightsBody,
+        MemoryFields,
+        EpisodeFields,
+        ProcedureFields,
+    ],
+)
+def test_the_api_page_names_every_field(model: type[BaseModel]):
+    assert _unnamed(model.model_fields, API) == []
+
+
+@pytest.mark.parametrize("names", [DropReason, Section, Category, SPACE_KINDS, SCOPE_KINDS])
+def test_the_api_page_names_every_value(names):
+    assert _unnamed([str(name) for name in names], API) == []
+
+
+def test_the_api_page_names_every_problem():
+    assert _unnamed([kind.rpartition(":")[2] for kind in get_args(ProblemType)], API) == []
+
+
+def test_the_architecture_page_names_every_package_and_table():
+    packages = [f"app/{path.parent.name}" for path in (ROOT / "app").glob("*/__init__.py")]
+    schema = (ROOT / "alembic" / "versions" / "0001_store.sql").read_text(encoding="utf-8")
+    assert _unnamed([*packages, *re.findall(r"^CREATE TABLE (\w+)", schema, re.MULTILINE)], ARCHITECTURE) == []
+
+
+def test_the_decisions_are_listed():
+    folder = ROOT / "docs" / "decisions"
+    listed = (folder / "README.md").read_text(encoding="utf-8")
+    assert [p.name for p in sorted(folder.glob("[0-9]*.md")) if f"({p.name})" not in listed] == []
