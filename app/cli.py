@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 
 import psycopg
 import pydantic
-import sqlalchemy
 import typer
 from pydantic_settings import SettingsError
 from uvicorn.loops.auto import auto_loop_factory
@@ -28,6 +27,7 @@ from app.serving import serve as serve_until_stopped
 from app.settings import Settings
 from app.store.embedded import EmbeddedPostgresError
 from app.store.keys import KeyDescription
+from app.store.migrate import UnknownSchemaError
 from app.store.models import WrongModelError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -169,13 +169,21 @@ def _run(work: Callable[[Settings], Coroutine[Any, Any, None]]) -> None:
     except SettingsError as error:
         typer.echo(f"ricordo: {_first_line(error)}", err=True)
         sys.exit(2)
-    except sqlalchemy.exc.DBAPIError as error:
-        _fail(_database_trouble(error.orig or error))
     except psycopg.Error as error:
         _fail(_database_trouble(error))
-    except (EmbeddedPostgresError, WrongModelError, ConfigurationError, SampleError, UnavailableError) as error:
+    except _ONE_LINERS as error:
         _fail(_first_line(error))
 
+
+_ONE_LINERS = (
+    EmbeddedPostgresError,
+    UnknownSchemaError,
+    WrongModelError,
+    ConfigurationError,
+    SampleError,
+    UnavailableError,
+)
+"""Errors that say in one line what an operator can mend."""
 
 _HINTS = {
     "42501": "the user must own the database and be allowed to create roles, and the extension vector must be there",

@@ -26,6 +26,7 @@ from app.assembly.render import (
 )
 from app.domain.entries import Tier
 from app.domain.soul import SoulBlock
+from app.text.tokens import fewest_tokens
 
 TokenCounter = Callable[[str], int]
 
@@ -57,6 +58,11 @@ class _Purse:
     parent: "_Purse | None" = None
     spent: int = 0
 
+    @property
+    def room(self) -> float:
+        """Tokens that can still be paid."""
+        return self.left if self.parent is None else min(self.left, self.parent.room)
+
     def pay(self, tokens: int) -> bool:
         """Take the tokens if all budgets allow it."""
         if tokens > self.left or (self.parent is not None and not self.parent.pay(tokens)):
@@ -78,6 +84,8 @@ class _Packer:
 
     def offer(self, scored: Scored, section: Section, purse: _Purse, group: Group | None = None) -> bool:
         """Put one entry in if it fits."""
+        if fewest_tokens(scored.candidate.text) > purse.room:
+            return False
         tokens = self.count(render_entry(scored.candidate, section, self.markup))
         fits = self._pay(tokens, section, purse, group)
         if fits:

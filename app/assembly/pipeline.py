@@ -113,7 +113,7 @@ def score_candidate(candidate: Candidate, request: AssemblyRequest, calibration:
         confidence=DEFAULT_CONFIDENCE if candidate.confidence is None else candidate.confidence,
     )
     labels = (*candidate.tags, *([candidate.category.value] if candidate.category else []))
-    lift = boost(labels, request.overrides.tag_boosts)
+    lift = boost(labels, request.overrides.tag_boosts) if request.overrides.tag_boosts else 1.0
     return Scored(candidate, signals, score(signals, request.overrides.weights, lift))
 
 

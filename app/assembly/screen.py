@@ -130,6 +130,8 @@ def _resolve(candidates: Sequence[Candidate], band: SimilarityBand) -> _Resolved
     for members in by_space.values():
         statements = tuple(_statement(c) for c in members)
         found = find_contradictions(statements, _similarity(members), band)
+        if not found:
+            continue
         resolution = resolve(statements, found)
         supersessions.extend(resolution.supersessions)
         unresolved.extend(resolution.unresolved)

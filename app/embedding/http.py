@@ -24,7 +24,7 @@ from app.embedding.inprocess import Prefixes
 from app.embedding.models import EmbeddingModel
 from app.embedding.shared import SharedAnswers
 from app.embedding.windows import pool, windows
-from app.embedding.wire import BadReplyError, Endpoint
+from app.embedding.wire import BadReplyError, Endpoint, NoVectorError
 
 _log = structlog.get_logger()
 
@@ -40,6 +40,9 @@ _IMPORTS_AT_ONCE: Final = 4
 
 _ABOUT_THE_TEXT: Final = frozenset({400, 413, 422})
 """Statuses by which a server refuses one request, and is well."""
+
+_NO_VECTOR: Final = b"unsupported value: NaN"
+"""In Ollama's answer with status 500 where its bge-m3 comes to NaN: always for the same texts (ollama issue 14657)."""
 
 _OVERLOADED: Final = 429
 
@@ -266,12 +269,14 @@ class HttpEmbedder:
             raise self._bad_status(reply)
         try:
             return self._endpoint.vectors(reply.content, len(texts), self._dimensions)
+        except NoVectorError as error:
+            raise _RefusedError(self._says(str(error))) from error
         except BadReplyError as error:
             raise _FailedError(self._says(f"{error}: {self._excerpt(reply)}")) from error
 
     def _bad_status(self, reply: httpx.Response) -> Exception:
         message = self._says(f"HTTP {reply.status_code}: {self._excerpt(reply)}")
-        if reply.status_code in _ABOUT_THE_TEXT:
+        if reply.status_code in _ABOUT_THE_TEXT or _NO_VECTOR in reply.content:
             return _RefusedError(message)
         is_down = reply.is_server_error or reply.status_code == _OVERLOADED
         return _FailedError(message, is_down=is_down, is_lasting=not is_down, asked_s=_retry_after_s(reply))

@@ -1,5 +1,6 @@
 """What embedding servers are asked and what they answer: pure, and distrustful of the answer."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -18,6 +19,10 @@ BLANK_STAND_IN: Final = "."
 
 class BadReplyError(Exception):
     """The server answered something that is not the vectors asked for."""
+
+
+class NoVectorError(Exception):
+    """The model has no vector for one of the texts: it came to NaN, infinity or zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +56,12 @@ class Endpoint:
 
         Raises:
             BadReplyError: If the reply is not JSON of the API, or has too few or too many vectors, or such
-                that are empty, of different or wrong lengths, not finite, or zero.
+                that are empty, or of different or wrong lengths.
+            NoVectorError: If a vector is not finite, or zero.
         """
         try:
-            parsed = orjson.loads(reply)
-        except orjson.JSONDecodeError as error:
+            parsed = json.loads(reply) if b"NaN" in reply else orjson.loads(reply)  # only the former reads NaN
+        except ValueError as error:
             raise BadReplyError("not JSON") from error
         rows = parsed if self.api == "tei" else _in_order(parsed)
         if not isinstance(rows, list) or len(rows) != texts:
@@ -111,7 +117,7 @@ def _unit(matrix: NDArray[np.float32], dimensions: int | None) -> NDArray[np.flo
         raise BadReplyError(f"vectors of {matrix.shape[1]} dimensions, not {dimensions}")
     norms = np.linalg.norm(matrix, axis=1, keepdims=True)
     if not np.isfinite(norms).all():
-        raise BadReplyError("vectors that are not finite")
+        raise NoVectorError("a vector that is not finite")
     if norms.min() < 1e-6:
-        raise BadReplyError("a vector of zeros")
+        raise NoVectorError("a vector of zeros")
     return np.asarray(matrix / norms, dtype=np.float32)

@@ -88,6 +88,14 @@ def token_counter(encoding_name: str) -> TokenCounter:
     return count
 
 
+def fewest_tokens(text: str) -> int:
+    """What a text takes at least, at a tenth of the cost of counting: escaped and inside tags no less.
+
+    No token spans two words, but for a sign that takes along the line breaks and slashes after it.
+    """
+    return len(text.split()) - text.count("\n/") - text.count("\r/")
+
+
 def _pieces(text: str) -> Iterator[str]:
     """The text, cut so that no piece holds a run of blanks much above MAX_BLANK_RUN_CHARS."""
     for index, part in enumerate(_LONG_BLANK_RUN.split(text)):

@@ -9,7 +9,9 @@ import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from typer.testing import CliRunner
 
+from app import cli
 from app.domain.errors import UnavailableError
 from app.embedding.models import BUNDLED
 from app.main import create_app
@@ -185,3 +187,18 @@ async def test_an_embedder_that_cannot_work_stops_the_first_start_with_one_line(
         async with service(tmp_path, **fields):
             pass
     assert "\n" not in str(raised.value)
+
+
+def test_calibrate_prints_the_setting_for_the_embedder_that_is_set(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RICORDO_EMBEDDER", "e5")
+    result = CliRunner().invoke(cli.app, ["calibrate"])
+    assert result.exit_code == 0
+    declared = '{"dimensions":384,"band":[0.84,0.99],"scale":1.068,"shift":-0.031}'
+    assert result.stdout.splitlines()[-1] == f"RICORDO_EMBEDDER_CALIBRATION='{declared}'"
+
+
+def test_calibrate_names_the_line_that_is_no_pair(tmp_path: Path):
+    (tmp_path / "pairs.jsonl").write_text("{}\n", encoding="utf-8")
+    result = CliRunner().invoke(cli.app, ["calibrate", "--pairs", str(tmp_path / "pairs.jsonl")])
+    assert result.exit_code == 1
+    assert "line 1 is no" in result.stderr

@@ -6,14 +6,25 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from app.assembly.records import DropReason, Section
-from app.domain.entries import Category
+from app.assembly.records import BudgetTokens, DropReason, Section
+from app.domain.entries import TAGS, TEXT_CHARS, Category
 from app.domain.spaces import SCOPE_KINDS, SPACE_KINDS
-from app.schemas.assemble import AssembleBody, AssembleReply, BudgetTokensBody, OverridesBody, WeightsBody
-from app.schemas.entries import EpisodeFields, MemoryFields, ProcedureFields
+from app.embedding.models import KNOWN
+from app.schemas.assemble import (
+    ALSO_READ,
+    HISTORY_MESSAGES,
+    AssembleBody,
+    AssembleReply,
+    BudgetTokensBody,
+    OverridesBody,
+    WeightsBody,
+)
+from app.schemas.entries import BATCH_ENTRIES, EpisodeFields, MemoryFields, ProcedureFields
 from app.schemas.problems import ProblemType
+from app.text.terms import MAX_DOCUMENT_WORDS
 from tests.docs.blocks import ROOT
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
@@ -52,6 +63,25 @@ def test_the_architecture_page_names_every_package_and_table():
     packages = [f"app/{path.parent.name}" for path in (ROOT / "app").glob("*/__init__.py")]
     schema = (ROOT / "alembic" / "versions" / "0001_store.sql").read_text(encoding="utf-8")
     assert _unnamed([*packages, *re.findall(r"^CREATE TABLE (\w+)", schema, re.MULTILINE)], ARCHITECTURE) == []
+
+
+def test_the_limits_of_the_readme_are_those_of_the_code():
+    limits = re.search(r"^## Limits\n(.*?)^## ", README, re.MULTILINE | re.DOTALL)
+    assert limits is not None
+    numbers = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*\d|\d", limits[1])]
+    window = KNOWN["bundled/use-multilingual-v3"].document_windows
+    assert numbers == [
+        TEXT_CHARS,
+        window.max_windows * window.window_chars,
+        window.max_windows * window.window_words,
+        MAX_DOCUMENT_WORDS,
+        BATCH_ENTRIES,
+        TAGS,
+        HISTORY_MESSAGES,
+        ALSO_READ,
+        BudgetTokens().soul,
+        16,
+    ]
 
 
 def test_the_decisions_are_listed():

@@ -111,6 +111,15 @@ async def test_stems_and_surface_forms_count_by_their_weights_and_together_as_on
         assert_equal_scores(await found_scores(space, query), texts, expected_scores(model, query))
 
 
+async def test_a_text_of_unsure_language_gains_nothing_from_having_the_stems_of_several(space):
+    texts = ["positivo", "positivo tulbrok", "violini", "radioamatori", "tulbrok"]
+    assert len(document_terms("positivo").frequencies) > 2
+    await space.fill(texts)
+    model = lucene(texts)
+    for query in ("positivo", "violini", "radioamatori tulbrok"):
+        assert_equal_scores(await found_scores(space, query), texts, expected_scores(model, query))
+
+
 async def test_plain_bm25_plus_finds_the_same_best_entries_for_most_queries(space):
     texts = some_texts(300, seed=5)
     await space.fill(texts)

@@ -161,40 +161,39 @@ def test_ctrl_c_while_it_starts_leaves_nothing_running(tmp_path):
 # ---- One clear line for what can go wrong ----
 
 
+DATABASES = ("without_vector", "without_roles", "of_another_model", "of_a_later_version")
+
+
 @pytest.fixture(scope="module")
 def databases(database_url: str) -> Iterator[dict[str, str]]:
     """Databases that the service cannot start with, by what is wrong with them."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("CREATE ROLE stranger LOGIN")
-        for name in ("without_vector", "without_roles", "of_another_model"):
+        for name in DATABASES:
             connection.execute(f"CREATE DATABASE {name} OWNER stranger")
-    urls = {
-        name: make_conninfo(database_url, dbname=name, user="stranger") for name in ("without_vector", "without_roles")
-    }
-    other = make_conninfo(database_url, dbname="of_another_model")
-    migrate(other)
-    with psycopg.connect(make_conninfo(database_url, dbname="without_roles")) as connection:
+    urls = {name: make_conninfo(database_url, dbname=name) for name in DATABASES}
+    with psycopg.connect(urls["without_roles"]) as connection:
         connection.execute("CREATE EXTENSION vector")
-    with psycopg.connect(other) as connection:
+    for name in ("of_another_model", "of_a_later_version"):
+        migrate(urls[name])
+    with psycopg.connect(urls["of_another_model"]) as connection:
         connection.execute(
             "INSERT INTO embedding_models (name, dimensions, mean, question_shift, created_at)"
             " VALUES ('other/model', 2, '[0,1]', '[0,1]', now())"
         )
-    yield {
-        **urls,
-        "of_another_model": other,
-        "fine": database_url,
-        "missing": make_conninfo(database_url, dbname="nowhere"),
-    }
+    with psycopg.connect(urls["of_a_later_version"]) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    for name in ("without_vector", "without_roles"):
+        urls[name] = make_conninfo(urls[name], user="stranger")
+    yield {**urls, "fine": database_url, "missing": make_conninfo(database_url, dbname="nowhere")}
     with psycopg.connect(database_url, autocommit=True) as connection:
-        for name in ("without_vector", "without_roles", "of_another_model"):
+        for name in DATABASES:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
         connection.execute("DROP ROLE stranger")
 
 
 PROCESSES = {
     "a taken port": ({"port": "{taken}"}, "cannot listen on 127.0.0.1:"),
-    "a data folder that is a file": ({"data_dir": "{file}"}, "cannot use the data folder"),
     "a database that does not answer": (
         {"database_url": f"postgresql://u@127.0.0.1:{CLOSED_PORT}/d"},
         "cannot connect to the database: .*refused",
@@ -206,9 +205,8 @@ PROCESSES = {
 def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str, list[psutil.Process]]]:
     """How each process ends: its exit code, what it said, and the servers that were left."""
     root = tmp_path_factory.mktemp("troubles")
-    (root / "file").touch()
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        known = {"{taken}": listener.getsockname()[1], "{file}": root / "file"}
+        known = {"{taken}": listener.getsockname()[1]}
         running = {
             name: serve(root, **{"port": free_port(), **{k: known.get(v, v) for k, v in settings.items()}})
             for name, (settings, _) in PROCESSES.items()
@@ -225,6 +223,7 @@ def test_trouble_ends_the_process_with_one_clear_line(trouble, ended):
 
 
 TROUBLES = {
+    "a data folder that is a file": ("migrate", {"data_dir": __file__}, 1, "cannot use the data folder"),
     "a data folder that cannot be made": ("migrate", {"data_dir": "/proc/nowhere"}, 1, "cannot use the data folder"),
     "a database that does not exist": ("migrate", {"database_url": "{missing}"}, 1, 'to the database: .*"nowhere"'),
     "a database without pgvector": ("migrate", {"database_url": "{without_vector}"}, 1, 'create extension "vector"'),
@@ -234,6 +233,7 @@ TROUBLES = {
     "an unknown variable": ("migrate", {"prot": "1"}, 2, "RICORDO_PROT is no setting.*; RICORDO_PORT is one"),
     "an address of another machine": ("serve", {"host": "203.0.113.1"}, 1, "cannot listen on 203.0.113.1:"),
     "a store of another model": ("serve", {"database_url": "{of_another_model}"}, 1, "was filled by other/model"),
+    "a store of a later version": ("migrate", {"database_url": "{of_a_later_version}"}, 1, "schema .*does not know"),
     "a short key": ("serve", {"database_url": "{fine}", "api_key": "short"}, 1, "RICORDO_API_KEY must have at least"),
     "a key that cannot be kept": (
         "serve",

@@ -88,6 +88,12 @@ def test_migrating_again_changes_nothing(migrated):
     assert (schema(migrated), rows(migrated, "SELECT * FROM alembic_version")) == before
 
 
+def test_the_file_of_a_migration_starts_with_its_revision():
+    """`migrate` tells from the names of the files whether there is anything to do."""
+    for path in (ROOT / "alembic" / "versions").glob("*.py"):
+        assert f'revision = "{path.name.partition("_")[0]}"' in path.read_text(encoding="utf-8")
+
+
 def test_four_processes_that_migrate_at_once_all_succeed(new_database, migrated):
     url = new_database()
     command = [sys.executable, "-c", FOUR, url]

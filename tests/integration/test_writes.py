@@ -232,7 +232,7 @@ async def test_a_procedures_outcomes_move_its_confidence(space):
     await assert_consistent(space)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 async def test_after_any_sequence_of_writes_every_index_follows_from_the_versions(space, seed):
     random = np.random.default_rng(seed)
     towns, scopes = ("Rome", "Milan", "Turin", "Rome Trastevere"), ("", "", "story:a")
@@ -251,7 +251,7 @@ async def test_after_any_sequence_of_writes_every_index_follows_from_the_version
             "importance": float(random.random()),
         }
 
-    for _ in range(50):
+    for _ in range(40):
         action = random.choice(["create", "create", "batch", "edit", "tag", "undo", "delete"])
         try:
             if action == "create" or not entries:

@@ -15,6 +15,7 @@ from app.embedding.wire import endpoint
 from tests.fakes.embedding_server import EmbeddingServer, answers, changed, hangs_up, stalls, truncates, well
 
 KEY = "sk-secret-1234"
+OLLAMA_NAN = b'{"error": {"message": "failed to encode response: json: unsupported value: NaN"}}'
 PAUSE_S = 5.0
 
 
@@ -145,7 +146,8 @@ BAD_REPLIES = {
     "one too many": (changed(lambda rows: [*rows, rows[0]]), "2 vectors for 1 texts"),
     "wrong size": (changed(lambda rows: [row[:3] for row in rows]), "3 dimensions, not 64"),
     "different sizes": (changed(lambda rows: [rows[0], rows[0][:3]]), "vectors for 1 texts"),
-    "NaN": (answers(200, b'{"data": [{"index": 0, "embedding": [NaN]}]}'), "not JSON"),
+    "NaN": (answers(200, orjson.dumps({"data": [{"embedding": [0.5] * 64}]}).replace(b"0.5", b"NaN")), "not finite"),
+    "NaN that Ollama cannot write": (answers(500, OLLAMA_NAN), "unsupported value: NaN"),
     "nulls": (changed(lambda rows: [[None] * 64 for _ in rows]), "no|finite"),
     "overflow": (changed(lambda rows: [[1e300] * 64 for _ in rows]), "not finite"),
     "zeros": (changed(lambda rows: [[0.0] * 64 for _ in rows]), "zeros"),
@@ -287,12 +289,14 @@ async def test_documents_do_not_suffer_for_questions_nor_questions_for_documents
     await embedder.embed_documents(["tea"])
 
 
-async def test_texts_that_the_server_refuses_do_not_count_against_it(embedder_of, server):
+@pytest.mark.parametrize("refusal", [answers(413), answers(500, OLLAMA_NAN), changed(lambda _: [[0.0] * 64])])
+async def test_texts_for_which_the_server_has_no_vector_do_not_count_against_it(embedder_of, server, refusal):
     embedder = await embedder_of()
-    server.always = answers(413)
+    server.always = refusal
     for n in range(10):
-        with pytest.raises(UnavailableError, match="413"):
-            await embedder.embed_query(f"long {n}")
+        with pytest.raises(UnavailableError, match="the embedding server for"):
+            await embedder.embed_query(f"odd {n}")
+    assert len(server.asked) == 10
     server.always = well
     await embedder.embed_query("short")
 
