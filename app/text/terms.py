@@ -36,7 +36,8 @@ FOREIGN_STEM_WEIGHT: Final = 0.2
 """Of a stem in another language than the question's, kept for names and loanwords in foreign texts.
 
 Such terms are rare, so each hit has a high idf, of the word's own spelling too (a word that is its own
-stem in a foreign text is worth this and SURFACE_WEIGHT). At STEM_WEIGHT, BM25 recall at 5 on LoCoMo (5 conversations, turns) falls from .540 to .525.
+stem in a foreign text is worth this and SURFACE_WEIGHT). At STEM_WEIGHT, BM25 recall at 5 on LoCoMo
+(5 conversations, turns) falls from .540 to .525.
 """
 PART_WEIGHT: Final = 0.5
 """Of a piece of a compound beside the whole: `4471` in `ZX-4471`."""
