@@ -111,7 +111,7 @@ class PathId:
         """
         found = find_id(item_id, self.kind)
         if found is None:
-            raise NotFoundError(f"no entry {item_id}")
+            raise NotFoundError(f"no item {item_id}")
         return found
 
 
@@ -119,3 +119,4 @@ MemoryId = Annotated[PublicId, Depends(PathId(IdKind.MEMORY))]
 EpisodeId = Annotated[PublicId, Depends(PathId(IdKind.EPISODE))]
 ProcedureId = Annotated[PublicId, Depends(PathId(IdKind.PROCEDURE))]
 SoulId = Annotated[PublicId, Depends(PathId(IdKind.SOUL))]
+AssemblyId = Annotated[PublicId, Depends(PathId(IdKind.ASSEMBLY))]

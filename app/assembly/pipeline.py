@@ -69,11 +69,29 @@ def select(
         soul=packed.soul,
         dropped_soul=packed.dropped_soul,
         entries=_reading_order(packed.entries),
-        dropped=(*screened.dropped, *rising.dropped, *telling.dropped, *packed.dropped, *_replaced(packed.entries)),
+        dropped=(
+            *screened.dropped,
+            *_left_behind(retrieved, request),
+            *rising.dropped,
+            *telling.dropped,
+            *packed.dropped,
+            *_replaced(packed.entries),
+        ),
         supersessions=(*screened.supersessions, *_stored_supersessions(packed.entries)),
         unresolved=screened.unresolved,
         remarks=pack_remarks(remarks, texts, packed, request, count),
         tokens=packed.tokens,
+    )
+
+
+def _left_behind(retrieved: Retrieved, request: AssemblyRequest) -> tuple[Dropped, ...]:
+    """What the store judged not relevant enough, unless it was brought up in another way."""
+    found = {candidate.id for candidate in retrieved.candidates} if retrieved.below_floor else ()
+    excluded = request.overrides.exclude
+    return tuple(
+        Dropped(entry_id, DropReason.EXCLUDED if entry_id in excluded else DropReason.MIN_RELEVANCE)
+        for entry_id in retrieved.below_floor
+        if entry_id not in found
     )
 
 

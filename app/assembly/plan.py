@@ -29,6 +29,7 @@ class QueryPlan:
         terms: The query's words for the keyword arm; empty for an empty query.
         pinned: Entries to fetch whatever search brings up.
         asks_outright: Whether the query asks what is remembered.
+        min_relevance: Below it an entry cannot be in the prompt; 0 when the query sets no floor.
     """
 
     spaces: tuple[SpaceKey, ...]
@@ -42,11 +43,17 @@ class QueryPlan:
     candidate_limit: int
     pinned: tuple[PublicId, ...]
     asks_outright: bool
+    min_relevance: float = 0.0
 
 
-def plan(request: AssemblyRequest) -> QueryPlan:
-    """Decide what to look up for a request."""
+def plan(request: AssemblyRequest, min_relevance: float = 0.0) -> QueryPlan:
+    """Decide what to look up for a request.
+
+    Args:
+        min_relevance: The floor, unless the request sets another.
+    """
     query = request.query.strip()
+    asked = request.overrides.min_relevance
     return QueryPlan(
         spaces=request.spaces,
         persona=request.persona,
@@ -59,4 +66,5 @@ def plan(request: AssemblyRequest) -> QueryPlan:
         candidate_limit=request.overrides.candidate_limit,
         pinned=tuple(sorted(request.overrides.must_include)),
         asks_outright=_ASKS_OUTRIGHT.search(query) is not None,
+        min_relevance=0.0 if not query or request.looks_back else min_relevance if asked is None else asked,
     )

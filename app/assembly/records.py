@@ -147,9 +147,11 @@ class AssemblyRequest:
         return (self.space, *self.also_read)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Candidate:
-    """An entry that search brought up, with what each arm saw.
+    """An entry that search brought up, with what each arm saw. Never changed once it is made.
+
+    Not frozen: that makes an object of so many fields twenty times as slow to build, and a request has hundreds.
 
     Attributes:
         cosine_similarity: Centred, in [-1, 1]; None if the dense arm did not see it.
@@ -210,12 +212,15 @@ class Candidate:
 class Retrieved:
     """What the store brought up in one round trip.
 
-    `degraded` names what is missing: `dense`, `lexical` or `store`.
+    Attributes:
+        degraded: What is missing: `dense`, `lexical` or `store`.
+        below_floor: What is not relevant enough to be in the prompt, so that its text was left behind.
     """
 
     candidates: tuple[Candidate, ...] = ()
     soul: tuple[SoulBlock, ...] = ()
     degraded: tuple[str, ...] = ()
+    below_floor: tuple[PublicId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class AssemblyService:
         """
         started = self.seconds()
         watch = _Stopwatch(self.seconds, started, started, {})
-        query_plan = plan(request)
+        query_plan = plan(request, self.rules.min_relevance)
         watch.lap("plan")
         vector = await self._embed(query_plan.query, request.timeout_ms / 1000 * _EMBED_SHARE)
         watch.lap("embed")

@@ -3,10 +3,11 @@
 The space travels in the id so that an item route touches one partition.
 """
 
-from base64 import b32hexdecode, b32hexencode
+from base64 import b32hexdecode
 from binascii import Error as BinasciiError
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from uuid import UUID
 
 _BODY_CHARS = 52
@@ -43,8 +44,24 @@ class PublicId:
         return (self.uuid.int, self.space_id.int, self.kind)
 
     def __str__(self) -> str:
-        body = b32hexencode(self.uuid.bytes + self.space_id.bytes).decode().rstrip("=").lower()
-        return f"{self.kind}_{body}"
+        first_bits, tail = _space_digits(self.space_id.int)
+        number = self.uuid.int << 2 | first_bits
+        return f"{self.kind}_{''.join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])}{tail}"
+
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuv"
+_PAIRS = tuple(one + other for one in _DIGITS for other in _DIGITS)
+_SHIFTS = range(120, -1, -10)
+
+
+@lru_cache(maxsize=4_096)
+def _space_digits(space_id: int) -> tuple[int, str]:
+    """The two bits of a space's id that share a digit with the item's, and the digits of all others.
+
+    Together with the item's, they are its 32 bytes in base32hex; encoding each id anew takes four times as long.
+    """
+    rest = (space_id & ((1 << 126) - 1)) << 4
+    return space_id >> 126, "".join(_PAIRS[rest >> shift & 1023] for shift in _SHIFTS)
 
 
 def parse_id(text: str) -> PublicId:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.schemas.assemble import ConflictReply, StablePrefixReply, TokensReply
-from app.schemas.common import Instant, WireModel
+from app.schemas.common import PAGE_ITEMS, IdCursor, Instant, PageLimit, SpaceName, WireModel
 
 
 class AssemblySummary(WireModel):
@@ -17,11 +17,12 @@ class AssemblySummary(WireModel):
     took_ms: float
 
 
-class AssemblyPage(WireModel):
-    """A page of assemblies, newest first."""
+class AssemblyQuery(WireModel):
+    """Which assemblies to list, newest first."""
 
-    items: list[AssemblySummary]
-    next_cursor: str | None
+    space: SpaceName
+    limit: PageLimit = PAGE_ITEMS
+    cursor: IdCursor | None = None
 
 
 class _Rendered(WireModel):

@@ -1,7 +1,7 @@
 """Relevance: one fixed, calibrated map of both arms. docs/decisions/003-relevance.md has the measurements."""
 
 from dataclasses import dataclass
-from math import exp
+from math import exp, inf, log1p
 
 MIN_RELEVANCE = 0.15
 """Below this an entry is not put into a prompt: it keeps every right entry that ranks among the ten best
@@ -55,3 +55,8 @@ def relevance(
     if bm25_score is not None and coverage is not None:
         keyword = (bm25_score * coverage / c.bm25_scale) ** c.keyword_power
     return 1.0 - exp(-c.steepness * (dense + c.keyword_weight * keyword))
+
+
+def evidence_for(relevance_wanted: float, calibration: Calibration) -> float:
+    """The evidence of both arms, added up, that gives a relevance in [0, 1]; infinite for 1."""
+    return inf if relevance_wanted >= 1 else -log1p(-relevance_wanted) / calibration.steepness

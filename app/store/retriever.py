@@ -17,7 +17,7 @@ from app.assembly.records import Candidate, Retrieved
 from app.domain.entries import KIND_OF_TIER, Cardinality, Category, Claim
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey, scope_key
-from app.scoring.relevance import Calibration
+from app.scoring.relevance import Calibration, evidence_for
 from app.store.entries import Pool
 from app.store.models import ModelRow
 from app.store.pool import connected, tenant_pipeline
@@ -35,8 +35,15 @@ _PREFERENCE_LIMIT = 64
 """Preferences brought up per space: more than the quarter of the memory budget can hold by default."""
 
 
+_ROUNDING = 1e-9
+"""Evidence is rounded in the database and here: the pipeline decides about what lies so near the floor."""
+
+
 class _Row(NamedTuple):
-    """A row of `candidates`, in the order of its columns."""
+    """A row of `candidates`, in the order of its columns.
+
+    Where `below_floor` holds, nothing else than `id` and `tier` is there.
+    """
 
     id: UUID
     version: int
@@ -68,6 +75,7 @@ class _Row(NamedTuple):
     outline: bytes | None
     superseded: Sequence[UUID]
     outdated_by: UUID | None
+    below_floor: bool
 
 
 def _rows(cursor: AsyncCursor[Any]) -> Callable[[Sequence[Any]], _Row]:
@@ -104,14 +112,16 @@ class PostgresRetriever:
                     values = _CANDIDATES.values({**shared, **_address(space, plan)})
                     await cursor.execute(_CANDIDATES.text, values, binary=True)
                 await soul.execute(_SQL["soul_blocks"], _address(plan.persona, plan))
-            found = [
-                _candidate(row, space.name, space_id)
-                for space, cursor in zip(plan.spaces, cursors, strict=True)
-                for space_id in (space.space_id,)
-                for row in await cursor.fetchall()
-            ]
+            candidates: list[Candidate] = []
+            below_floor: list[PublicId] = []
+            for space, cursor in zip(plan.spaces, cursors, strict=True):
+                space_id = space.space_id
+                rows = await cursor.fetchall()
+                candidates += [_candidate(row, space.name, space_id) for row in rows if not row.below_floor]
+                below_floor += [PublicId(row.id, space_id, _TIERS[row.tier][1]) for row in rows if row.below_floor]
             blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
-        return Retrieved(tuple(found), tuple(blocks), () if vector is not None or not plan.query else ("dense",))
+        degraded = () if vector is not None or not plan.query else ("dense",)
+        return Retrieved(tuple(candidates), tuple(blocks), degraded, tuple(below_floor))
 
     def _parameters(self, plan: QueryPlan, vector: NDArray[np.float32] | None) -> dict[str, Any]:
         terms = _terms(plan)
@@ -133,6 +143,7 @@ class PostgresRetriever:
             "keyword_weight": self.calibration.keyword_weight,
             "bm25_scale": self.calibration.bm25_scale,
             "keyword_power": self.calibration.keyword_power,
+            "least_evidence": evidence_for(plan.min_relevance, self.calibration) - _ROUNDING,
         }
 
 

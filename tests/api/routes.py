@@ -73,8 +73,8 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
         },
         "POST /context/plan": {"json": {**where, "query": ""}},
         "GET /assemblies": query,
-        "GET /assemblies/{assembly_id}": {},
-        "POST /assemblies/{assembly_id}/replay": {},
+        "GET /assemblies/{id}": {},
+        "POST /assemblies/{id}/replay": {},
     }
     for resource in ("memories", "episodes", "procedures"):
         table |= {

@@ -10,6 +10,9 @@
 -- preferences: independent of the query, in a stable order. pinned: whatever search says. An empty query
 -- has neither arm: it brings up the most important memories and the latest of the other tiers.
 --
+-- Of what lies below the floor of relevance (`least_evidence`) only the ids come along, for the trace;
+-- memories come in full, because they may contradict one that is above.
+--
 -- Looking back reads past versions too; the branches marked so never run otherwise (a one-time filter).
 -- The mirrored columns are those of the current version: with known_at, what holds is left to the caller.
 -- The final join is LATERAL with LIMIT 1: a plain join would hash the whole space.
@@ -105,31 +108,30 @@ lexical AS (
          LIMIT %(candidate_limit)s) AS hit
 ),
 pool AS (
-    SELECT ids.id, ids.text_version, ids.tier, ids.visible, d.cosine_similarity, b.bm25_score,
-           least(1, b.bm25_score / (SELECT best FROM best_score)) AS coverage
-      FROM (SELECT id, text_version, tier, visible FROM dense
-             UNION
-            SELECT id, text_version, tier, visible FROM lexical) AS ids
-      LEFT JOIN dense d ON d.id = ids.id AND d.text_version = ids.text_version
-      LEFT JOIN bm25 b ON b.id = ids.id AND b.text_version = ids.text_version
+    SELECT hits.*,
+           power(greatest(coalesce(cosine_similarity, -1) + %(cosine_offset)s, 0), 2)
+           + %(keyword_weight)s
+             * power(coalesce(bm25_score * coverage, 0) / %(bm25_scale)s, %(keyword_power)s) AS evidence
+      FROM (SELECT ids.id, ids.text_version, ids.tier, ids.visible, d.cosine_similarity, b.bm25_score,
+                   least(1, b.bm25_score / (SELECT best FROM best_score)) AS coverage
+              FROM (SELECT id, text_version, tier, visible FROM dense
+                     UNION
+                    SELECT id, text_version, tier, visible FROM lexical) AS ids
+              LEFT JOIN dense d ON d.id = ids.id AND d.text_version = ids.text_version
+              LEFT JOIN bm25 b ON b.id = ids.id AND b.text_version = ids.text_version) AS hits
 ),
 ranked AS (
-    SELECT pool.*,
-           row_number() OVER (
-               PARTITION BY tier
-               ORDER BY visible DESC,
-                        power(greatest(coalesce(cosine_similarity, -1) + %(cosine_offset)s, 0), 2)
-                        + %(keyword_weight)s
-                          * power(coalesce(bm25_score * coverage, 0) / %(bm25_scale)s, %(keyword_power)s) DESC,
-                        id) AS place
+    SELECT pool.*, row_number() OVER (PARTITION BY tier ORDER BY visible DESC, evidence DESC, id) AS place
       FROM pool
 ),
 chosen AS MATERIALIZED (
-    SELECT id, text_version, cosine_similarity, bm25_score, coverage, FALSE AS is_preference
+    SELECT id, text_version, tier, cosine_similarity, bm25_score, coverage, FALSE AS is_preference,
+           evidence < %(least_evidence)s AND visible AND tier <> 'memories' AND cosine_similarity IS NOT NULL
+               AS below_floor
       FROM ranked
      WHERE place <= %(candidate_limit)s
      UNION ALL
-    (SELECT id, text_version, NULL, NULL, NULL, TRUE
+    (SELECT id, text_version, tier, NULL, NULL, NULL, TRUE, FALSE
        FROM entry_versions
       WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND closed_at IS NULL AND status = 'active'
         AND importance >= 0.7
@@ -138,7 +140,7 @@ chosen AS MATERIALIZED (
       ORDER BY importance DESC, id
       LIMIT %(preference_limit)s)
      UNION ALL
-    (SELECT id, text_version, NULL, NULL, NULL, TRUE
+    (SELECT id, text_version, tier, NULL, NULL, NULL, TRUE, FALSE
        FROM entry_versions  -- looking back
       WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND importance >= 0.7
         AND category IN ('output_preference', 'personal_preference', 'assistant_preference')
@@ -149,12 +151,12 @@ chosen AS MATERIALIZED (
       ORDER BY importance DESC, id
       LIMIT %(preference_limit)s)
      UNION ALL
-    SELECT id, max(text_version), NULL, NULL, NULL, FALSE
+    SELECT id, max(text_version), max(tier), NULL, NULL, NULL, FALSE, FALSE
       FROM entry_versions
      WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(pinned)s::uuid[])
      GROUP BY id
      UNION ALL
-    SELECT hit.id, hit.text_version, NULL, NULL, NULL, FALSE
+    SELECT hit.id, hit.text_version, t.tier, NULL, NULL, NULL, FALSE, FALSE
       FROM unnest(enum_range(NULL::tier)) AS t(tier)
      CROSS JOIN LATERAL (
         SELECT id, text_version
@@ -182,7 +184,7 @@ outdated AS MATERIALIZED (
      WHERE p.tenant_id = %(tenant_id)s AND p.space_id = %(space_id)s AND NOT %(looks_back)s
      GROUP BY p.superseded, p.superseded_version
 )
-SELECT e.id, e.version, e.sequence, e.tier::text AS tier, e.text, e.scope, e.first_recorded_at AS recorded_at,
+SELECT c.id, e.version, e.sequence, c.tier::text AS tier, e.text, e.scope, e.first_recorded_at AS recorded_at,
        e.last_confirmed_at, e.category, e.tags, e.claim_subject, e.claim_attribute, e.claim_value,
        e.claim_cardinality, e.importance, e.confidence, e.valid_from, e.valid_to, e.occurred_at, e.trigger,
        e.unresolved, u.uses, coalesce(c.cosine_similarity, v.cosine_similarity) AS cosine_similarity,
@@ -190,11 +192,11 @@ SELECT e.id, e.version, e.sequence, e.tier::text AS tier, e.text, e.scope, e.fir
        ARRAY(SELECT s.id FROM entry_versions s
               WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s AND s.superseded_by = e.id
                 AND s.closed_at IS NULL AND s.status = 'superseded') AS superseded,
-       o.outdated_by
+       o.outdated_by, c.below_floor
   FROM chosen c
- CROSS JOIN LATERAL (
+  LEFT JOIN LATERAL (
     SELECT * FROM entry_versions x
-     WHERE x.tenant_id = %(tenant_id)s AND x.space_id = %(space_id)s AND x.id = c.id
+     WHERE NOT c.below_floor AND x.tenant_id = %(tenant_id)s AND x.space_id = %(space_id)s AND x.id = c.id
        AND x.text_version = c.text_version
        AND CASE WHEN %(looks_back)s
                 THEN x.recorded_at <= coalesce(%(known_at)s, 'infinity'::timestamptz)
@@ -205,7 +207,7 @@ SELECT e.id, e.version, e.sequence, e.tier::text AS tier, e.text, e.scope, e.fir
                                         AND r.closed_at IS NULL AND r.status = 'retracted')
                 ELSE x.closed_at IS NULL AND x.status = 'active' END
      ORDER BY x.version DESC
-     LIMIT 1) AS e
+     LIMIT 1) AS e ON TRUE
   LEFT JOIN LATERAL (
     SELECT (-(y.embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre)) / y.centred_norm
                AS cosine_similarity,
@@ -217,9 +219,10 @@ SELECT e.id, e.version, e.sequence, e.tier::text AS tier, e.text, e.scope, e.fir
      LIMIT 1) AS v ON TRUE
   LEFT JOIN LATERAL (
     SELECT w.uses FROM entry_uses w
-     WHERE w.tenant_id = %(tenant_id)s AND w.space_id = %(space_id)s AND w.id = c.id
+     WHERE w.tenant_id = %(tenant_id)s AND w.space_id = %(space_id)s AND w.id = e.id
      LIMIT 1) AS u ON TRUE
-  LEFT JOIN outdated o ON o.id = e.id AND o.version = e.version;
+  LEFT JOIN outdated o ON o.id = e.id AND o.version = e.version
+ WHERE e.id IS NOT NULL OR c.below_floor;
 
 -- soul_blocks --
 -- The active blocks of a persona, in the order in which they are rendered.

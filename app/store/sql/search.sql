@@ -4,6 +4,7 @@
 -- The filters come before the cut, so that a narrow filter finds all there is. The arms are those of
 -- retrieval.sql: centred cosine similarity, and BM25 with the statistics of the whole space, so that a
 -- relevance means the same with filters and without. Without a query the newest come first.
+-- The arms meet in a GROUP BY: the planner cannot know how large they are, and would join them row by row.
 --
 -- Looking back reads past versions too; the branch marked so never runs otherwise (a one-time filter).
 WITH eligible AS MATERIALIZED (
@@ -36,15 +37,6 @@ centre AS MATERIALIZED (
                 (SELECT e.mean FROM embedding_models e WHERE e.id = %(model_id)s)) AS point) AS m
      CROSS JOIN LATERAL (SELECT l2_normalize(%(vector)s::vector - m.point) AS query) AS centred
 ),
-dense AS MATERIALIZED (
-    SELECT v.id, (-(v.embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre)) / v.centred_norm
-                     AS cosine_similarity
-      FROM eligible e
-      JOIN entry_vectors v
-        ON v.tenant_id = %(tenant_id)s AND v.space_id = %(space_id)s AND v.model_id = %(model_id)s
-       AND v.id = e.id AND v.text_version = e.text_version
-     WHERE %(vector)s::vector IS NOT NULL
-),
 statistics AS MATERIALIZED (
     SELECT tier, greatest(terms, 1)::float8 / greatest(documents, 1) AS average_length,
            greatest(sum(documents) OVER (), 100)::float8 AS documents
@@ -76,22 +68,34 @@ best_score AS MATERIALIZED (
              CROSS JOIN (SELECT max(documents) AS documents FROM statistics) AS s
              GROUP BY q.word) AS w
 ),
-bm25 AS MATERIALIZED (
-    SELECT id, sum(word_score) AS bm25_score
-      FROM (SELECT m.id, sum(m.weight * i.idf * m.saturation) / greatest(1, sum(m.weight)) AS word_score
+bm25 AS (
+    SELECT id, text_version, sum(word_score) AS bm25_score
+      FROM (SELECT m.id, m.text_version, sum(m.weight * i.idf * m.saturation) / greatest(1, sum(m.weight)) AS word_score
               FROM matches m
-              JOIN eligible e ON e.id = m.id AND e.text_version = m.text_version
               JOIN idf i USING (term)
-             GROUP BY m.id, m.word) AS words
-     GROUP BY id
+             GROUP BY m.id, m.text_version, m.word) AS words
+     GROUP BY id, text_version
+),
+seen AS (
+    SELECT e.id, e.text_version, e.version, e.happened_at, v.cosine_similarity, NULL::float8 AS bm25_score
+      FROM eligible e
+      LEFT JOIN LATERAL (
+        SELECT (-(y.embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre)) / y.centred_norm
+                   AS cosine_similarity
+          FROM entry_vectors y
+         WHERE y.tenant_id = %(tenant_id)s AND y.space_id = %(space_id)s AND y.model_id = %(model_id)s
+           AND y.id = e.id AND y.text_version = e.text_version
+         LIMIT 1) AS v ON %(vector)s::vector IS NOT NULL
+     UNION ALL
+    SELECT id, text_version, NULL, NULL, NULL, bm25_score FROM bm25
 ),
 hits AS (
-    SELECT e.id, e.version, e.happened_at, d.cosine_similarity, b.bm25_score,
-           least(1, b.bm25_score / (SELECT best FROM best_score)) AS coverage
-      FROM eligible e
-      LEFT JOIN dense d ON d.id = e.id
-      LEFT JOIN bm25 b ON b.id = e.id
-     WHERE NOT %(asks)s OR d.id IS NOT NULL OR b.id IS NOT NULL
+    SELECT id, max(version) AS version, max(happened_at) AS happened_at, max(cosine_similarity) AS cosine_similarity,
+           max(bm25_score) AS bm25_score, least(1, max(bm25_score) / (SELECT best FROM best_score)) AS coverage
+      FROM seen
+     GROUP BY id, text_version
+    HAVING max(version) IS NOT NULL  -- eligible
+       AND (NOT %(asks)s OR max(cosine_similarity) IS NOT NULL OR max(bm25_score) IS NOT NULL)
 ),
 best AS MATERIALIZED (
     SELECT id, version, cosine_similarity, bm25_score, coverage
@@ -104,6 +108,8 @@ best AS MATERIALIZED (
 )
 SELECT e.*, s.name AS space, b.cosine_similarity, b.bm25_score, b.coverage
   FROM best b
-  JOIN entry_versions e
-    ON e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = b.id AND e.version = b.version
+ CROSS JOIN LATERAL (
+    SELECT * FROM entry_versions x
+     WHERE x.tenant_id = %(tenant_id)s AND x.space_id = %(space_id)s AND x.id = b.id AND x.version = b.version
+     LIMIT 1) AS e
   JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id;
