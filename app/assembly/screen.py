@@ -145,7 +145,7 @@ def _statement(candidate: Candidate) -> Statement:
         claim=candidate.claim,
         scope=candidate.scope,
         valid_from=candidate.valid_from,
-        recorded_at=candidate.recorded_at,
+        confirmed_at=candidate.last_confirmed_at,
         sequence=candidate.sequence,
         topics=_outline(candidate).topics,
     )
@@ -177,7 +177,7 @@ def _said_in_history(candidate: Candidate, history: Sequence[Message]) -> DropRe
 
 
 def _contradicted(candidate: Candidate, message: Message) -> bool:
-    older = message.at is None or candidate.recorded_at <= message.at
+    older = message.at is None or candidate.last_confirmed_at <= message.at
     return older and contradicted_by(_statement(candidate), message.text, None)
 
 

@@ -63,6 +63,7 @@ class Statement:
         claim: Given by a caller or derived when it was stored; the text is read as well.
         scope: Where in the space it holds.
         valid_from: Since when it is true, if known.
+        confirmed_at: When somebody last said so.
         sequence: Position in the history of the space; decides when times are equal.
         topics: Of text and claim, if they are known already.
     """
@@ -72,14 +73,14 @@ class Statement:
     claim: Claim | None
     scope: str
     valid_from: datetime | None
-    recorded_at: datetime
+    confirmed_at: datetime
     sequence: int
     topics: Topics | None = None
 
     @property
     def since(self) -> tuple[datetime, int]:
         """When it became true, as far as anybody knows, and its position in the history."""
-        return (self.valid_from or self.recorded_at, self.sequence)
+        return (self.valid_from or self.confirmed_at, self.sequence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ def direction(new: Statement, old: Statement) -> Literal["new", "old"] | None:
     """Which of two contradicting statements holds; None when nothing decides.
 
     The deeper scope wins, at equal depth a story before a character, a chat and a project; in equal
-    scopes the one that became true later (`valid_from`, else `recorded_at`), then the later in the
+    scopes the one that became true later (`valid_from`, else `confirmed_at`), then the later in the
     history of the space. Two given and equal `valid_from` decide nothing.
     """
     both_given = new.valid_from is not None and new.valid_from == old.valid_from

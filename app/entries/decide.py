@@ -151,8 +151,8 @@ def _as_superseded(entry: Entry, winner: Entry) -> Entry:
 
 
 def effective_from(entry: Entry) -> datetime:
-    """Since when an entry is taken to be true: as it says, or else since it was recorded."""
-    return entry.content.valid_from or entry.first_recorded_at
+    """Since when an entry is taken to be true: as it says, or else since somebody last said so."""
+    return entry.content.valid_from or entry.last_confirmed_at
 
 
 def statement(entry: Entry) -> Statement:
@@ -163,6 +163,6 @@ def statement(entry: Entry) -> Statement:
         claim=entry.content.claim,
         scope=entry.content.scope,
         valid_from=entry.content.valid_from,
-        recorded_at=entry.recorded_at,
+        confirmed_at=entry.last_confirmed_at,
         sequence=entry.sequence,
     )

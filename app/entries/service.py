@@ -150,9 +150,9 @@ class EntryService:
             if current.status is not Status.ACTIVE:
                 raise ConflictError(f"{entry_id} is {current.status}; undo that first, or write a new entry")
             moment = unit.advance()
-            edited = replace(
-                next_version(current, moment, reason="edited", content=content), last_confirmed_at=moment.now
-            )
+            edited = next_version(current, moment, reason="edited", content=content)
+            if (content.text, content.claim) != (current.content.text, current.content.claim):
+                edited = replace(edited, last_confirmed_at=moment.now)  # a tag says nothing about the world
             claimants = await unit.claimants(_keys([content, current.content]))
             return await _store(unit, settle(edited, claimants, moment), claimants, index, idempotency)
 
@@ -185,6 +185,7 @@ class EntryService:
             restored = replace(
                 next_version(current, moment, reason="undo", content=history[1].content),
                 status=history[1].status,
+                last_confirmed_at=history[1].last_confirmed_at,
                 superseded_by=history[1].superseded_by,
             )
             claimants = await unit.claimants(_keys([restored.content, current.content]))

@@ -463,3 +463,12 @@ async def test_a_time_without_a_zone_is_refused(client):
     naive = await client.post("/memories", json={**body, "valid_from": "2026-01-31T09:30:00"})
     assert naive.status_code == 422
     assert naive.json()["errors"] == [{"field": "valid_from", "message": "needs a time zone, such as Z or +01:00"}]
+
+
+async def test_an_edited_tag_makes_an_old_fact_no_newer(client):
+    """A fact counts as said when its text was; what is written about it later does not say it again."""
+    rome = (await client.post("/memories", json={"space": "user:t", "text": "I live in Rome"})).json()
+    edited = await client.patch(f"/memories/{rome['id']}", json={"tags": ["home"]})
+    assert edited.json()["last_confirmed_at"] == rome["last_confirmed_at"]
+    reworded = await client.patch(f"/memories/{rome['id']}", json={"text": "I live in the centre of Rome"})
+    assert reworded.json()["last_confirmed_at"] > rome["last_confirmed_at"]

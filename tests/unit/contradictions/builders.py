@@ -40,7 +40,7 @@ def said(
         claim=derive_claim(text),
         scope=scope,
         valid_from=None if true_since is None else day(true_since),
-        recorded_at=day(number if recorded is None else recorded),
+        confirmed_at=day(number if recorded is None else recorded),
         sequence=number,
     )
 

@@ -90,7 +90,7 @@ def test_a_given_claim_takes_part_like_a_derived_one():
         said(2, "y"),
     ]
     statements = [
-        type(one)(one.id, one.text, Claim("user", "shoe size", size), "", None, one.recorded_at, one.sequence)
+        type(one)(one.id, one.text, Claim("user", "shoe size", size), "", None, one.confirmed_at, one.sequence)
         for one, size in zip(statements, ("43", "44"), strict=True)
     ]
     assert [pair.why for pair in find_contradictions(statements, None, BAND)] == ["claim"]

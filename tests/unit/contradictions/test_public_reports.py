@@ -73,9 +73,9 @@ def test_the_order_of_arrival_is_not_the_order_of_truth():
 def test_a_pure_negation_50_ms_later_wins():
     """contra-11: 'likes coffee' / 'does not like coffee' 50 ms apart, or at the same tick of the clock."""
     old = said(1, "likes coffee", recorded=0)
-    new = replace(said(2, "does not like coffee"), recorded_at=day(0) + timedelta(milliseconds=50))
+    new = replace(said(2, "does not like coffee"), confirmed_at=day(0) + timedelta(milliseconds=50))
     assert decide(old, new).kept == (new.id,)
-    assert decide(old, replace(new, recorded_at=old.recorded_at)).kept == (new.id,)
+    assert decide(old, replace(new, confirmed_at=old.confirmed_at)).kept == (new.id,)
 
 
 def test_emoji_and_greek_are_read_as_text():
