@@ -15,6 +15,7 @@ from statistics import median
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from app.embedding.bundled import BundledEmbedder
 from app.store import embedded
@@ -45,6 +46,12 @@ class Effort:
 QUICK = Effort(sizes=(300, 3_000), crowd=30_000, rounds=3, requests=60, load_seconds=1.0, stub_requests=20, traces=10)
 
 
+Ask = Callable[[], bytes]
+"""Makes the body of a request."""
+
+Latencies = NDArray[np.float64]
+
+
 @dataclass(slots=True)
 class _Questions:
     """Each question once, whoever asks."""
@@ -52,11 +59,15 @@ class _Questions:
     source: Iterator[str]
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def body(self, space: str, *, trace: bool = False) -> bytes:
-        """A request that nobody made before."""
-        with self.lock:
-            question = next(self.source)
-        return orjson.dumps({"space": space, "query": question, "trace": trace})
+    def asking(self, space: str, *, trace: bool = False) -> Ask:
+        """Makes requests that nobody made before."""
+
+        def body() -> bytes:
+            with self.lock:
+                question = next(self.source)
+            return orjson.dumps({"space": space, "query": question, "trace": trace})
+
+        return body
 
 
 def main() -> None:
@@ -101,7 +112,7 @@ def measure(folder: Path, effort: Effort) -> Report:
     with running(data_dir, BUNDLED) as service:
         _progress(f"second start ready after {service.ready_s:.1f} s")
         with service.client() as client:
-            first_ms = _timed(client, questions.body(spaces[0].key.name))
+            first_ms = _timed(client, questions.asking(spaces[0].key.name)())
         report = Report(effort.crowd, cold_s, service.ready_s, first_ms)
         _measure_bundled(service, spaces, effort, questions, report)
         report.memory = service.memory()
@@ -116,18 +127,18 @@ def _measure_bundled(
     names = {space.memories: space.key.name for space in spaces}
     with service.client() as client:
         for name in (*names.values(), "user:empty"):
-            _round(client, lambda name=name: questions.body(name), 20)  # type: ignore[misc]
+            _round(client, questions.asking(name), 20)
         floors, empties = [], []
-        rounds: dict[int, list[np.ndarray]] = {size: [] for size in names}
+        rounds: dict[int, list[Latencies]] = {size: [] for size in names}
         for number in range(effort.rounds):
             floors.append(_floor(client, effort.requests))
-            empties.append(np.median(_round(client, lambda: questions.body("user:empty"), effort.requests)))
+            empties.append(np.median(_round(client, questions.asking("user:empty"), effort.requests)))
             for size, name in names.items():
-                rounds[size].append(_round(client, lambda name=name: questions.body(name), effort.requests))  # type: ignore[misc]
+                rounds[size].append(_round(client, questions.asking(name), effort.requests))
             _progress(f"round {number + 1} of {effort.rounds}")
         report.floor_ms, report.empty_ms = float(median(floors)), float(median(empties))
         for size, name in names.items():
-            stages, prompt_tokens = _stages(client, lambda name=name: questions.body(name, trace=True), effort.traces)  # type: ignore[misc]
+            stages, prompt_tokens = _stages(client, questions.asking(name, trace=True), effort.traces)
             report.rows.append(Row(size, *_percentiles(rounds[size]), stages, prompt_tokens))
     for row in report.rows:
         for clients in CLIENTS:
@@ -144,11 +155,8 @@ def _measure_stub(data_dir: Path, effort: Effort, questions: _Questions) -> list
     with running(data_dir, STUB) as service, service.client() as client:
         for space in spaces:
             name = space.key.name
-            _round(client, lambda name=name: questions.body(name), 20)  # type: ignore[misc]
-            rounds = [
-                _round(client, lambda name=name: questions.body(name), effort.stub_requests)  # type: ignore[misc]
-                for _ in range(effort.rounds)
-            ]
+            _round(client, questions.asking(name), 20)
+            rounds = [_round(client, questions.asking(name), effort.stub_requests) for _ in range(effort.rounds)]
             rows.append(StubRow(space.memories, *_percentiles(rounds)))
     return rows
 
@@ -175,7 +183,7 @@ def _timed(client: Client, body: bytes) -> float:
     return elapsed_ms
 
 
-def _round(client: Client, body: Callable[[], bytes], requests: int) -> "np.ndarray":
+def _round(client: Client, body: Ask, requests: int) -> Latencies:
     return np.array([_timed(client, body()) for _ in range(requests)])
 
 
@@ -188,13 +196,13 @@ def _floor(client: Client, requests: int) -> float:
     return float(np.median(elapsed))
 
 
-def _percentiles(rounds: Sequence["np.ndarray"]) -> tuple[float, float, float]:
+def _percentiles(rounds: Sequence[Latencies]) -> tuple[float, float, float]:
     """The median over the rounds of p50, p95 and p99."""
     p50, p95, p99 = np.median([np.percentile(one, (50, 95, 99)) for one in rounds], axis=0)
     return float(p50), float(p95), float(p99)
 
 
-def _stages(client: Client, body: Callable[[], bytes], requests: int) -> tuple[dict[str, float], int]:
+def _stages(client: Client, body: Ask, requests: int) -> tuple[dict[str, float], int]:
     replies = [orjson.loads(client.post(ASSEMBLE, body())[1]) for _ in range(requests)]
     names = replies[0]["timings_ms"]
     stages = {name: float(median(reply["timings_ms"][name] for reply in replies)) for name in names}
@@ -203,12 +211,13 @@ def _stages(client: Client, body: Callable[[], bytes], requests: int) -> tuple[d
 
 def _load(service: Service, space: str, questions: _Questions, clients: int, seconds: float) -> float:
     """Requests a second of several clients, each asking again as soon as it is answered."""
+    body = questions.asking(space)
 
     def ask() -> int:
         answered = 0
         with service.client() as client:
             while time.perf_counter() < until:
-                _timed(client, questions.body(space))
+                _timed(client, body())
                 answered += 1
         return answered
 

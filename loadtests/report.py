@@ -104,17 +104,23 @@ def table(report: Report) -> str:
             ["memory, MiB", "processes", "RSS", "PSS"],
             ([name, str(m.processes), f"{m.rss_mib:.0f}", f"{m.pss_mib:.0f}"] for name, m in report.memory.items()),
         ),
-        f"{report.crowd:,} entries of other spaces beside. Ready after {report.cold_start_s:.1f} s the first time, "
-        f"{report.warm_start_s:.1f} s with a filled store; the first request then took {report.first_request_ms:.0f} ms. "
-        f"A request that does nothing takes {report.floor_ms:.2f} ms, an assembly from an empty space "
-        f"{report.empty_ms:.2f} ms.",
+        _remarks(report),
     ]
     return "\n\n".join(parts)
 
 
+def _remarks(report: Report) -> str:
+    return (
+        f"{report.crowd:,} entries of other spaces beside. Ready after {report.cold_start_s:.1f} s the first time, "
+        f"{report.warm_start_s:.1f} s with a filled store; the first request then took "
+        f"{report.first_request_ms:.0f} ms. A request that does nothing takes {report.floor_ms:.2f} ms, "
+        f"an assembly from an empty space {report.empty_ms:.2f} ms."
+    )
+
+
 def append(report: Report) -> None:
     """Add a line to results.jsonl."""
-    line = {"at": datetime.now(UTC), "commit": _commit(), "hardware": _hardware(), **asdict(report)}  # noqa: DTZ005, TID251
+    line = {"at": datetime.now(UTC), "commit": _commit(), "hardware": _hardware(), **asdict(report)}  # noqa: TID251
     with _RESULTS.open("ab") as results:
         results.write(orjson.dumps(line, option=orjson.OPT_NON_STR_KEYS) + b"\n")
 

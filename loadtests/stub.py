@@ -12,6 +12,7 @@ from hashlib import blake2b
 import numpy as np
 import uvicorn
 from numpy.typing import NDArray
+from uvicorn.loops.auto import auto_loop_factory
 
 from app.contradictions.detect import SimilarityBand
 from app.embedding.calibration import ModelCalibration
@@ -78,4 +79,5 @@ async def serve() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve())
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
+        runner.run(serve())

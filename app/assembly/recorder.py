@@ -18,6 +18,9 @@ _WAITING = 1000
 _BATCH = 50
 _SETTLE_SECONDS = 2.0
 
+_GATHER_SECONDS = 0.1
+"""How long others may join a batch. Written one by one, each assembly's log delays the next request by a tenth."""
+
 
 class AssemblyLog(Protocol):
     """Keeps what was assembled, counts uses, and keeps proposals."""
@@ -71,6 +74,7 @@ class Recorder:
         """Write until cancelled, what waits together in one transaction."""
         while True:
             batch = [await self._queue.get()]
+            await asyncio.sleep(_GATHER_SECONDS)
             while len(batch) < _BATCH and not self._queue.empty():
                 batch.append(self._queue.get_nowait())
             try:

@@ -1,5 +1,6 @@
 """The assembly log in Postgres: assemblies by id, use counts, proposed supersessions."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,7 @@ class PostgresAssemblyLog:
             async with tenant_transaction(self.pool, tenant_id) as connection, connection.pipeline():
                 for logged in members:
                     await _record(connection, logged)
+                    await asyncio.sleep(0)  # requests go first
 
     async def find(self, tenant_id: UUID, assembly_id: PublicId) -> LogRow | None:
         """One assembly."""

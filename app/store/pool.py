@@ -14,7 +14,11 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from app.domain.errors import UnavailableError
 
 SERVING_ROLE = "ricordo_serving"
-_SETTINGS = f"-c role={SERVING_ROLE} -c timezone=UTC -c jit=off -c plan_cache_mode=force_generic_plan"
+_SETTINGS = (
+    f"-c role={SERVING_ROLE} -c timezone=UTC -c jit=off -c plan_cache_mode=force_generic_plan"
+    # A plan that was made while a table was still empty would scan it for every row, and stay: 80 ms instead of 8.
+    " -c enable_seqscan=off"
+)
 
 
 def create_pool(database_url: str, connections: int) -> AsyncConnectionPool[AsyncConnection[TupleRow]]:
