@@ -308,9 +308,7 @@ def _options(stored: Mapping[str, Any], key: SecretStr | None) -> EmbedderOption
     )
 
 
-async def _started(
-    url: str, settings: Settings, embedder: RunningEmbedder, loading: asyncio.Task[None]
-) -> ModelRow:
+async def _started(url: str, settings: Settings, embedder: RunningEmbedder, loading: asyncio.Task[None]) -> ModelRow:
     """The store's row of the embedder's model, once the embedder runs.
 
     Raises:
@@ -318,7 +316,7 @@ async def _started(
     """
     try:
         await loading
-        return await _register(adopt_model, url, settings, embedder)
+        return await register(adopt_model, url, settings.embedder, _stored_options(settings), embedder)
     except UnavailableError as error:
         raise ConfigurationError(str(error)) from error
 
@@ -416,19 +414,26 @@ async def _background(*work: Coroutine[None, None, None]) -> AsyncIterator[None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _register(
-    register: Callable[[str, ModelSpec, Callable[[], ModelCentre]], ModelRow],
-    url: str,
-    settings: Settings,
-    embedder: RunningEmbedder,
+Register = Callable[[str, ModelSpec, Callable[[], ModelCentre]], ModelRow]
+"""Puts a model on the store's list, or finds it there."""
+
+
+async def register(
+    into: Register, url: str, kind: str, options: Mapping[str, Any], embedder: RunningEmbedder
 ) -> ModelRow:
+    """The store's row of a started embedder.
+
+    Raises:
+        WrongModelError: If the store cannot take it.
+        UnavailableError: If it must be measured, and fails.
+    """
     loop = asyncio.get_running_loop()
 
     def centre() -> ModelCentre:
         return asyncio.run_coroutine_threadsafe(measure_centre(embedder), loop).result()
 
-    spec = ModelSpec(embedder.name, embedder.dimensions, settings.embedder, _stored_options(settings))
-    return await asyncio.to_thread(register, url, spec, centre)
+    spec = ModelSpec(embedder.name, embedder.dimensions, kind, options)
+    return await asyncio.to_thread(into, url, spec, centre)
 
 
 def _ensure_first_key(settings: Settings, url: str) -> None:

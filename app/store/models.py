@@ -113,9 +113,7 @@ def add_model(database_url: str, spec: ModelSpec, centre: Callable[[], ModelCent
     return _registered(database_url, spec, centre, is_next=True)
 
 
-def _registered(
-    database_url: str, spec: ModelSpec, centre: Callable[[], ModelCentre], *, is_next: bool
-) -> ModelRow:
+def _registered(database_url: str, spec: ModelSpec, centre: Callable[[], ModelCentre], *, is_next: bool) -> ModelRow:
     _check_dimensions(spec)
     with psycopg.connect(database_url) as connection:
         register_vector(connection)

@@ -75,7 +75,9 @@ class Store:
 
     @property
     def models(self) -> ServedModels:
-        return ServedModels(ServedModel(self.model.id, self.embedder, CALIBRATION), partial(list_models, self.pool), refuse)
+        return ServedModels(
+            ServedModel(self.model.id, self.embedder, CALIBRATION), partial(list_models, self.pool), refuse
+        )
 
     @property
     def entries(self) -> EntryService:

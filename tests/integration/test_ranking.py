@@ -61,7 +61,7 @@ async def test_a_rare_word_brings_up_an_entry_that_no_vector_finds(space):
 
 async def test_without_a_vector_the_words_still_find_and_the_gap_is_named(space):
     await space.fill(some_texts(50))
-    retrieved = await space.store.retriever.retrieve(space.plan("violins"), None)
+    retrieved = await space.store.retriever.retrieve(space.plan("violins"), await space.store.ask(""))
     assert retrieved.degraded == ("dense",)
     assert retrieved.candidates
     assert all("violins" in c.text and c.cosine_similarity is None for c in retrieved.candidates)
@@ -71,7 +71,10 @@ async def test_the_order_of_the_words_changes_neither_what_is_found_nor_its_scor
     await space.fill(some_texts(150))
     plan = space.plan("bees rivers bread", limit=1000)
     one, other = [
-        {c.id: (c.bm25_score, c.coverage) for c in (await space.store.retriever.retrieve(each, None)).candidates}
+        {
+            c.id: (c.bm25_score, c.coverage)
+            for c in (await space.store.retriever.retrieve(each, await space.store.ask(""))).candidates
+        }
         for each in (plan, replace(plan, terms=plan.terms[::-1]))
     ]
     assert one.keys() == other.keys()

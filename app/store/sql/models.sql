@@ -31,4 +31,4 @@ DELETE FROM embedding_models WHERE id = %(id)s AND NOT is_current;
 
 -- claim_change --
 -- One change of models at a time: held for as long as the connection.
-SELECT pg_try_advisory_lock(7263001443);
+SELECT pg_advisory_lock(7263001443);
