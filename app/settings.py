@@ -50,7 +50,7 @@ class Settings(BaseSettings):
     """The first administrator key, of 24 characters or more. None: one is made and kept in `data_dir`."""
 
     embedder: Literal["bundled", "e5", "bge-m3", "http"] = "bundled"
-    """What turns text into vectors (docs/embedders.md). A store is filled by one model."""
+    """What turns text into vectors (docs/embedders.md). A model that the store has; `ricordo reembed` changes it."""
 
     embedder_model: str | None = None
     """For `bge-m3` a folder or hub name (none: BAAI/bge-m3); for `http` the server's name of the model."""

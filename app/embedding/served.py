@@ -169,6 +169,8 @@ class ServedModels:
             embedder, calibration = self._build(row)
         except (EmbedderSetupError, ValueError) as error:
             raise UnavailableError(f"the embedding model {row.name} cannot be built: {error}") from error
+        if embedder.name != row.name:  # a folder or a setting is another by now: its vectors would not match
+            raise UnavailableError(f"the embedding model {row.name} cannot be built: it would be {embedder.name}")
         try:
             await embedder.start()
         except BaseException:

@@ -27,7 +27,8 @@ from app.entries.search import SearchRequest
 from app.runtime import ConfigurationError, Runtime, open_runtime_with
 from app.settings import Settings
 from app.store.keys import ensure_tenant
-from app.store.models import WrongModelError, list_models
+from app.store.migrate import migrate
+from app.store.models import ModelSpec, WrongModelError, adopt_model, list_models
 from app.store.pool import create_pool
 from tests.fakes.changing import CALIBRATION, DIMENSIONS, build_fake
 from tests.fakes.embedder import HashedEmbedder
@@ -429,6 +430,30 @@ async def test_two_changes_at_once_are_refused(service):
         connection.execute("SELECT pg_advisory_lock(7263001443)")
         with pytest.raises(ConfigurationError, match="another `ricordo reembed`"):
             await service.move()
+
+
+def test_a_store_from_before_models_could_change_is_served_by_its_one_model(new_database):
+    url, versions = new_database(), Path(__file__).parents[2] / "alembic" / "versions"
+    with psycopg.connect(url) as connection:
+        connection.execute((versions / "0001_store.sql").read_text(encoding="utf-8"))
+        connection.execute("CREATE TABLE alembic_version (version_num varchar(32) PRIMARY KEY)")
+        connection.execute("INSERT INTO alembic_version VALUES ('0001')")
+        for name in ("first", "unused"):
+            connection.execute(
+                "INSERT INTO embedding_models (name, dimensions, mean, question_shift, created_at)"
+                " VALUES (%s, 2, '[0,1]', '[0,1]', now())",
+                [name],
+            )
+        connection.execute(
+            "INSERT INTO spaces (tenant_id, id, name, created_at)"
+            " SELECT gen_random_uuid(), gen_random_uuid(), n::text, now() FROM generate_series(1, 3) AS n"
+        )
+    migrate(url)
+    adopt_model(url, ModelSpec("first", 2, "bundled", {"model": None}), Mock())
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT model_id, count(*) FROM spaces GROUP BY 1").fetchall() == [(1, 3)]
+        described = connection.execute("SELECT name, kind, is_current FROM embedding_models ORDER BY id").fetchall()
+    assert described == [("first", "bundled", True), ("unused", None, False)]
 
 
 async def test_an_empty_store_has_nothing_to_move(new_database):
