@@ -118,6 +118,7 @@ class ServedModels:
         """
         stored = await self._listed()
         known = {row.id for row in stored}
+        self._complained = {i: reason for i, reason in self._complained.items() if i in known}
         for row in stored:
             if row.id not in self._served:
                 await self._try_to_load(row)
@@ -137,7 +138,9 @@ class ServedModels:
                 await asyncio.wait_for(self._missed.wait(), POLL_SECONDS)
             except TimeoutError:
                 continue
-            await asyncio.sleep(0.1)  # one that cannot be had is not asked for without end
+            await asyncio.sleep(
+                POLL_SECONDS if self._complained else 0
+            )  # one that cannot be had is not tried without end
 
     async def close(self) -> None:
         """Stop all embedders. Idempotent."""
@@ -150,6 +153,7 @@ class ServedModels:
     async def _try_to_load(self, row: StoredModel) -> None:
         try:
             await self._load(row)
+            self._complained.pop(row.id, None)
         except UnavailableError as error:
             if self._complained.get(row.id) != str(error):
                 self._complained[row.id] = str(error)

@@ -40,9 +40,10 @@ class Progress:
     def line(self, seconds: float) -> str:
         """In words, after so many seconds of this run."""
         rate = self.embedded / seconds if seconds > 0 else 0.0
-        left = max(self.total - self.done, 0)
+        total = max(self.total, self.done)  # what is written meanwhile comes on top
+        left = total - self.done
         estimate = f"{_duration(left / rate)} left" if rate > 0 else "estimating"
-        return f"{self.done:,} of {self.total:,} texts, {rate:,.0f} a second, {estimate}"
+        return f"{self.done:,} of {total:,} texts, {rate:,.0f} a second, {estimate}"
 
 
 def _duration(seconds: float) -> str:
