@@ -62,7 +62,7 @@ class Settings(BaseSettings):
     """For `http`: sent as a bearer token. None: the server asks for none."""
 
     other_embedder_api_key: SecretStr | None = None
-    """The same for the other model's server, while the store changes models (`ricordo reembed`)."""
+    """For `http`: sent to the other model's server instead, while the store changes models (`ricordo reembed`)."""
 
     embedder_batch_texts: int | None = Field(None, ge=1, le=2048)
     """Texts in one batch. None: 32 for `http`, what TEI takes; for `bge-m3` what fits the machine."""
