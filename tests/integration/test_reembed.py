@@ -24,12 +24,14 @@ from app.domain.errors import UnavailableError
 from app.embedding.factory import EmbedderSetupError
 from app.embedding.served import POLL_SECONDS
 from app.entries.search import SearchRequest
+from app.reembed.ports import SpaceId
 from app.runtime import ConfigurationError, Runtime, open_runtime_with
 from app.settings import Settings
 from app.store.keys import ensure_tenant
 from app.store.migrate import migrate
 from app.store.models import ModelSpec, WrongModelError, adopt_model, list_models
 from app.store.pool import create_pool
+from app.store.reembed import PostgresChange, make_current
 from tests.fakes.changing import CALIBRATION, DIMENSIONS, build_fake
 from tests.fakes.embedder import HashedEmbedder
 from tests.integration.consistency import assert_consistent
@@ -302,6 +304,29 @@ async def test_finishing_removes_the_old_model_with_its_vectors_and_new_spaces_a
     await service.write(ana, "user:new", text_of(99))
     assert (await service.dense(ana, "user:new", text_of(99)))[0][0].text == text_of(99)
     assert await service.sql("SELECT DISTINCT model_id FROM spaces") == [{"model_id": kept.id}]
+
+
+async def test_a_finish_that_was_cut_short_is_finished_by_the_next_one(service):
+    ana = service.caller("ana")
+    for n in range(20):
+        await service.write(ana, f"user:{n % 2}", text_of(n))
+    model = (await service.move()).model
+    await asyncio.to_thread(make_current, service.url, model.id)
+    change, place = PostgresChange(service.runtime.entries.store.pool), ana.space("user:0")
+    async with change.held(SpaceId(place.tenant_id, place.space_id)) as held:
+        assert await held.drop(1, limit=4) == 4
+    await service.write(ana, "user:new", text_of(99))
+    kept, gone, removed = await finish(service.settings)
+    assert (kept.id, gone.id, removed) == (model.id, 1, 16)
+    assert await service.sql("SELECT DISTINCT model_id FROM entry_vectors") == [{"model_id": model.id}]
+
+
+async def test_vectors_of_the_model_that_serves_cannot_be_dropped(service):
+    ana = service.caller("ana")
+    await service.write(ana, "user:ana", text_of(1))
+    change, place = PostgresChange(service.runtime.entries.store.pool), ana.space("user:ana")
+    async with change.held(SpaceId(place.tenant_id, place.space_id)) as held:
+        assert await held.drop(1, limit=10) == 0
 
 
 async def test_a_change_that_is_not_complete_cannot_be_finished(service):
