@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from app.assembly.plan import QueryPlan
 from app.assembly.records import Candidate, Retrieved
 from app.domain.entries import KIND_OF_TIER, Cardinality, Category, Claim
-from app.domain.ids import IdKind, PublicId
+from app.domain.ids import IdKind, PublicId, last_uuid_of
 from app.domain.spaces import SpaceKey, scope_key
 from app.scoring.asked import Asked
 from app.scoring.relevance import evidence_for
@@ -158,6 +158,7 @@ def _parameters(plan: QueryPlan, asked: Sequence[Asked]) -> dict[str, Any]:
         "as_of": plan.as_of,
         "looks_back": plan.looks_back,
         "known_at": plan.known_at,
+        "known_by": None if plan.known_at is None else last_uuid_of(plan.known_at),
         "asks": bool(plan.query),
         "candidate_limit": plan.candidate_limit,
         "preference_limit": _PREFERENCE_LIMIT,

@@ -48,7 +48,7 @@ dense AS MATERIALIZED (
                        scope_key = ANY(%(scope_keys)s::bigint[])
                        AND CASE WHEN %(known_at)s::timestamptz IS NULL
                                 THEN coalesce(holds_from <= %(as_of)s, TRUE) AND coalesce(holds_to > %(as_of)s, TRUE)
-                                ELSE uuid_extract_timestamp(id) <= %(known_at)s END AS visible,
+                                ELSE id <= %(known_by)s::uuid END AS visible,
                        (-(embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre))
                            / centred_norm AS cosine_similarity
                   FROM entry_vectors
@@ -59,7 +59,7 @@ dense AS MATERIALIZED (
                        scope_key = ANY(%(scope_keys)s::bigint[])
                        AND CASE WHEN %(known_at)s::timestamptz IS NULL
                                 THEN coalesce(holds_from <= %(as_of)s, TRUE) AND coalesce(holds_to > %(as_of)s, TRUE)
-                                ELSE uuid_extract_timestamp(id) <= %(known_at)s END,
+                                ELSE id <= %(known_by)s::uuid END,
                        (-(embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre)) / centred_norm
                   FROM entry_vectors  -- looking back
                  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = (SELECT model_id FROM served)
@@ -82,7 +82,7 @@ matches AS MATERIALIZED (
            p.scope_key = ANY(%(scope_keys)s::bigint[])
            AND CASE WHEN %(known_at)s::timestamptz IS NULL
                     THEN coalesce(p.holds_from <= %(as_of)s, TRUE) AND coalesce(p.holds_to > %(as_of)s, TRUE)
-                    ELSE uuid_extract_timestamp(p.id) <= %(known_at)s END AS visible
+                    ELSE p.id <= %(known_by)s::uuid END AS visible
       FROM query_terms q
       JOIN entry_postings p
         ON p.tenant_id = %(tenant_id)s AND p.space_id = %(space_id)s AND p.term = q.term
