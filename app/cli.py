@@ -14,6 +14,8 @@ import typer
 from pydantic_settings import SettingsError
 from uvicorn.loops.auto import auto_loop_factory
 
+from app import changing
+from app.changing import Meter
 from app.domain.callers import ROLES, NewKey
 from app.domain.errors import UnavailableError
 from app.domain.spaces import check_space
@@ -21,14 +23,15 @@ from app.embedding.measure import measure
 from app.embedding.pairs import built_in_pairs, read_pairs
 from app.embedding.report import report
 from app.logs import configure_logging
+from app.reembed.service import ModelStatus
 from app.runtime import DEFAULT_TENANT, ConfigurationError, open_database, open_embedder, open_keys
 from app.sample import SampleError, show_sample
 from app.serving import serve as serve_until_stopped
-from app.settings import Settings
+from app.settings import MeasuredModel, Settings
 from app.store.embedded import EmbeddedPostgresError
 from app.store.keys import KeyDescription
 from app.store.migrate import UnknownSchemaError
-from app.store.models import WrongModelError
+from app.store.models import ModelRow, WrongModelError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 keys = typer.Typer(no_args_is_help=True, help="API keys: create, list and revoke them. The service may be running.")
@@ -138,6 +141,79 @@ def calibrate(
             raise ConfigurationError(f"cannot calibrate: {error}") from error
 
     _run(work)
+
+
+@app.command()
+def reembed(  # noqa: PLR0917 - typer calls it by name
+    to: Annotated[
+        Literal["bundled", "e5", "bge-m3", "http"] | None, typer.Option(help="Move every space to this model.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="With --to: as RICORDO_EMBEDDER_MODEL.")] = None,
+    url: Annotated[str | None, typer.Option(help="With --to: as RICORDO_EMBEDDER_URL.")] = None,
+    query_prefix: Annotated[str, typer.Option(help="With --to: as RICORDO_EMBEDDER_QUERY_PREFIX.")] = "",
+    document_prefix: Annotated[str, typer.Option(help="With --to: as RICORDO_EMBEDDER_DOCUMENT_PREFIX.")] = "",
+    calibration: Annotated[str | None, typer.Option(help="With --to: as RICORDO_EMBEDDER_CALIBRATION.")] = None,
+    *,
+    back: Annotated[bool, typer.Option("--back", help="Move every space back to the store's current model.")] = False,
+    finish: Annotated[bool, typer.Option("--finish", help="Remove the model that serves no space any more.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Show how each model stands.")] = False,
+) -> None:
+    """Change the embedding model of a live store, space by space, while services go on (docs/embedders.md)."""
+    if [to is not None, back, finish, status].count(True) != 1:
+        raise typer.BadParameter("give one of --to, --back, --finish and --status")
+    options = _model_options(model, url, query_prefix, document_prefix, calibration)
+
+    async def work(settings: Settings) -> None:
+        if status:
+            for row, stands in await changing.status(settings):
+                typer.echo(_model_line(row, stands))
+        elif finish:
+            kept, gone, vectors = await changing.finish(settings)
+            typer.echo(f"{kept} is the store's model. {gone} is gone, and {vectors:,} vectors with it.")
+        else:
+            target = None if to is None else changing.Target(to, options)
+            moved = await changing.move(settings, target, Meter(partial(typer.echo, err=True), every_s=2.0))
+            typer.echo(_moved_lines(moved))
+
+    _run(work)
+
+
+def _model_options(
+    model: str | None, url: str | None, query_prefix: str, document_prefix: str, calibration: str | None
+) -> dict[str, Any]:
+    try:
+        measured = calibration and MeasuredModel.model_validate_json(calibration).model_dump(mode="json")
+    except pydantic.ValidationError as error:
+        raise typer.BadParameter(f"--calibration: {error.errors()[0]['msg']}") from error
+    prefixes = {"query_prefix": query_prefix, "document_prefix": document_prefix}
+    return {"model": model, "url": url, **prefixes, "calibration": measured}
+
+
+def _model_line(model: ModelRow, stands: ModelStatus) -> str:
+    role = "current" if model.is_current else "other"
+    return "\t".join(
+        (
+            model.name,
+            f"{model.dimensions} dimensions",
+            role,
+            f"serves {stands.spaces:,} spaces",
+            f"{stands.lacking:,} texts to go",
+        )
+    )
+
+
+def _moved_lines(moved: changing.Moved) -> str:
+    done = moved.progress
+    said = (
+        f"{moved.model} serves every space: {done.moved:,} moved, "
+        f"{done.embedded:,} texts embedded in {moved.seconds:.0f} s."
+    )
+    for other in moved.others:
+        said += (
+            f"\nThe vectors of {other} are kept, for going back. To end the change, set RICORDO_EMBEDDER to the "
+            f"model that serves, restart the services when it suits, and run `ricordo reembed --finish`."
+        )
+    return said
 
 
 def _space(name: str) -> str:

@@ -3,16 +3,19 @@
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 from uuid import UUID
 
 import psycopg
 import uuid_utils
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from pydantic import SecretStr
 
 from app.assembly.pack import TokenCounter
 from app.assembly.recorder import AssemblyLog, Recorder
@@ -28,6 +31,7 @@ from app.embedding.calibration import CosineMap, ModelCalibration, calibrated
 from app.embedding.centre import measure_centre
 from app.embedding.factory import (
     DeclaredEmbedder,
+    EmbedderKind,
     EmbedderOptions,
     EmbedderSetupError,
     RunningEmbedder,
@@ -35,11 +39,13 @@ from app.embedding.factory import (
     create_embedder,
 )
 from app.embedding.inprocess import Prefixes
+from app.embedding.served import ServedModel, ServedModels
 from app.entries.search import SearchService
 from app.entries.service import EntryService
 from app.maintenance.service import MaintenanceService
+from app.scoring.asked import Asked
 from app.scoring.relevance import MIN_RELEVANCE
-from app.settings import Settings
+from app.settings import MeasuredModel, Settings
 from app.soul.ports import SoulMeasure
 from app.soul.service import SoulService
 from app.store import embedded
@@ -48,7 +54,7 @@ from app.store.entries import Pool, PostgresEntries
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
 from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
-from app.store.models import ModelCentre, ModelRow, adopt_model
+from app.store.models import ModelCentre, ModelRow, ModelSpec, adopt_model, list_models
 from app.store.pool import create_pool, ping
 from app.store.retriever import PostgresRetriever
 from app.store.search import PostgresSearch
@@ -60,6 +66,10 @@ from app.text.tokens import token_counter
 DEFAULT_TENANT = "default"
 CONNECT_SECONDS = 10
 _KEY_FILE = "api_key"
+_STORED_OPTIONS = ("model", "url", "batch_texts", "timeout_ms", "query_prefix", "document_prefix")
+
+BuildStored = Callable[["Settings", str, Mapping[str, Any]], tuple[RunningEmbedder, ModelCalibration]]
+"""Builds the embedder that a store describes, by its kind and options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +209,20 @@ async def open_runtime(settings: Settings) -> AsyncIterator[Runtime]:
         yield runtime
 
 
+def build_embedder(
+    settings: Settings, kind: str, options: Mapping[str, Any]
+) -> tuple[RunningEmbedder, ModelCalibration]:
+    """The embedder of a stored model, not started, with its calibration.
+
+    Raises:
+        EmbedderSetupError: If this process cannot build it.
+        ValueError: If what is stored makes no sense to this version.
+    """
+    known = _options_of(kind, options, settings)
+    embedder = create_embedder(cast("EmbedderKind", kind), known)
+    return embedder, calibration_of(embedder.model, known.measured)
+
+
 @asynccontextmanager
 async def open_embedder(settings: Settings) -> AsyncIterator[DeclaredEmbedder]:
     """The embedder of the settings alone, started.
@@ -221,21 +245,35 @@ async def open_embedder(settings: Settings) -> AsyncIterator[DeclaredEmbedder]:
 
 @asynccontextmanager
 async def open_runtime_with(
-    settings: Settings, embedder: RunningEmbedder, calibration: ModelCalibration
+    settings: Settings, embedder: RunningEmbedder, calibration: ModelCalibration, build: BuildStored = build_embedder
 ) -> AsyncIterator[Runtime]:
-    """The same, with a given embedder; it is started here and closed at the end."""
+    """The same, with a given embedder; it is started here and closed at the end.
+
+    Args:
+        build: Builds the other model while the store changes from one to another.
+    """
     counting = asyncio.create_task(asyncio.to_thread(token_counter, settings.tokenizer))
     loading = asyncio.create_task(embedder.start())
     warming = asyncio.create_task(asyncio.to_thread(_warm_up))
     try:
         async with open_database(settings) as url:
-            model = await _started(url, embedder, loading)
+            model = await _started(url, settings, embedder, loading)
             await asyncio.to_thread(_ensure_first_key, settings, url)
             count = await counting
             await warming
             async with create_pool(url, settings.database_connections) as pool:
-                runtime = _build(settings, pool, model, embedder=embedder, calibration=calibration, count=count)
-                async with _background(runtime.recorder.run(), runtime.maintenance.run(settings.consolidation_seconds)):
+                models = ServedModels(
+                    ServedModel(model.id, embedder, calibration),
+                    partial(list_models, pool),
+                    lambda row: build(settings, row.kind or "", row.options),
+                )
+                runtime = _build(settings, pool, models, embedder=embedder, count=count)
+                async with (
+                    _closing(models),
+                    _background(
+                        runtime.recorder.run(), runtime.maintenance.run(settings.consolidation_seconds), models.run()
+                    ),
+                ):
                     yield runtime
                     await runtime.recorder.settled()
     finally:
@@ -252,20 +290,25 @@ def _warm_up() -> None:
 
 
 def _embedder_options(settings: Settings) -> EmbedderOptions:
-    key, measured = settings.embedder_api_key, settings.embedder_calibration
+    return _options(_stored_options(settings), settings.embedder_api_key)
+
+
+def _options(stored: Mapping[str, Any], key: SecretStr | None) -> EmbedderOptions:
+    given = stored.get("calibration")
+    measured = None if given is None else MeasuredModel.model_validate(given)
     return EmbedderOptions(
-        model=settings.embedder_model,
-        url=settings.embedder_url,
+        model=stored.get("model"),
+        url=stored.get("url"),
         api_key=None if key is None else key.get_secret_value(),
-        batch_texts=settings.embedder_batch_texts,
-        timeout_s=settings.embedder_timeout_ms / 1000,
-        prefixes=Prefixes(settings.embedder_query_prefix, settings.embedder_document_prefix),
+        batch_texts=stored.get("batch_texts"),
+        timeout_s=stored.get("timeout_ms", 10_000) / 1000,
+        prefixes=Prefixes(stored.get("query_prefix", ""), stored.get("document_prefix", "")),
         dimensions=None if measured is None else measured.dimensions,
         measured=None if measured is None else calibrated(measured.band, CosineMap(measured.scale, measured.shift)),
     )
 
 
-async def _started(url: str, embedder: RunningEmbedder, loading: asyncio.Task[None]) -> ModelRow:
+async def _started(url: str, settings: Settings, embedder: RunningEmbedder, loading: asyncio.Task[None]) -> ModelRow:
     """The store's row of the embedder's model, once the embedder runs.
 
     Raises:
@@ -273,9 +316,47 @@ async def _started(url: str, embedder: RunningEmbedder, loading: asyncio.Task[No
     """
     try:
         await loading
-        return await _adopt(url, embedder)
+        return await register(adopt_model, url, settings.embedder, _stored_options(settings), embedder)
     except UnavailableError as error:
         raise ConfigurationError(str(error)) from error
+
+
+def _stored_options(settings: Settings) -> dict[str, Any]:
+    """What another process needs in order to build the same embedder; no key."""
+    stored = {name: getattr(settings, f"embedder_{name}") for name in _STORED_OPTIONS}
+    measured = settings.embedder_calibration
+    return {**stored, "calibration": None if measured is None else measured.model_dump(mode="json")}
+
+
+def _options_of(kind: str, stored: Mapping[str, Any], settings: Settings) -> EmbedderOptions:
+    """The options of a stored model. The settings' key goes to the settings' server alone."""
+    own = (kind, stored.get("url")) == (settings.embedder, settings.embedder_url)
+    return _options(stored, settings.embedder_api_key if own else settings.other_embedder_api_key)
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblyModels:
+    """The models that serve, as assemblies see them."""
+
+    models: ServedModels
+
+    @property
+    def rules(self) -> AssemblyRules:
+        """The rules of the settings' model, and those of the others."""
+        own, *others = self.models.served
+        return _rules(own, {model.id: _rules(model) for model in others})
+
+    async def ask(self, text: str, timeout_s: float) -> tuple[Asked, ...]:
+        """The question as each model hears it."""
+        return await self.models.ask(text, timeout_s)
+
+    def expect(self, model_ids: Iterable[int]) -> None:
+        """Note which models serve what is read."""
+        self.models.expect(model_ids)
+
+
+def _rules(model: ServedModel, others: Mapping[int, AssemblyRules] = MappingProxyType({})) -> AssemblyRules:
+    return AssemblyRules(model.calibration.relevance, model.calibration.band, MIN_RELEVANCE, others)
 
 
 def soul_measure(count: TokenCounter) -> SoulMeasure:
@@ -289,28 +370,19 @@ def soul_measure(count: TokenCounter) -> SoulMeasure:
 
 
 def _build(
-    settings: Settings,
-    pool: Pool,
-    model: ModelRow,
-    *,
-    embedder: RunningEmbedder,
-    calibration: ModelCalibration,
-    count: TokenCounter,
+    settings: Settings, pool: Pool, models: ServedModels, *, embedder: RunningEmbedder, count: TokenCounter
 ) -> Runtime:
-    entries = EntryService(PostgresEntries(pool, model), embedder, new_id)
+    entries = EntryService(PostgresEntries(pool), models, new_id)
     assembly_log = PostgresAssemblyLog(pool)
     return Runtime(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
         entries=entries,
-        search=SearchService(
-            PostgresSearch(pool, model, calibration.relevance), embedder, calibration.relevance, MIN_RELEVANCE
-        ),
+        search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
         assembly=AssemblyService(
-            embedder=embedder,
-            retriever=PostgresRetriever(pool, model, calibration.relevance),
-            rules=AssemblyRules(calibration.relevance, calibration.band, MIN_RELEVANCE),
+            models=AssemblyModels(models),
+            retriever=PostgresRetriever(pool),
             count=count,
             seconds=time.perf_counter,
         ),
@@ -320,6 +392,14 @@ def _build(
         count=count,
         probes=Probes(lambda: ping(pool), lambda: embedder.embed_documents(["ready?"])),
     )
+
+
+@asynccontextmanager
+async def _closing(models: ServedModels) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        await models.close()
 
 
 @asynccontextmanager
@@ -334,13 +414,26 @@ async def _background(*work: Coroutine[None, None, None]) -> AsyncIterator[None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _adopt(url: str, embedder: RunningEmbedder) -> ModelRow:
+Register = Callable[[str, ModelSpec, Callable[[], ModelCentre]], ModelRow]
+"""Puts a model on the store's list, or finds it there."""
+
+
+async def register(
+    into: Register, url: str, kind: str, options: Mapping[str, Any], embedder: RunningEmbedder
+) -> ModelRow:
+    """The store's row of a started embedder.
+
+    Raises:
+        WrongModelError: If the store cannot take it.
+        UnavailableError: If it must be measured, and fails.
+    """
     loop = asyncio.get_running_loop()
 
     def centre() -> ModelCentre:
         return asyncio.run_coroutine_threadsafe(measure_centre(embedder), loop).result()
 
-    return await asyncio.to_thread(adopt_model, url, embedder.name, centre, embedder.dimensions)
+    spec = ModelSpec(embedder.name, embedder.dimensions, kind, options)
+    return await asyncio.to_thread(into, url, spec, centre)
 
 
 def _ensure_first_key(settings: Settings, url: str) -> None:

@@ -50,7 +50,7 @@ class Settings(BaseSettings):
     """The first administrator key, of 24 characters or more. None: one is made and kept in `data_dir`."""
 
     embedder: Literal["bundled", "e5", "bge-m3", "http"] = "bundled"
-    """What turns text into vectors (docs/embedders.md). A store is filled by one model."""
+    """What turns text into vectors (docs/embedders.md). A model that the store has; `ricordo reembed` changes it."""
 
     embedder_model: str | None = None
     """For `bge-m3` a folder or hub name (none: BAAI/bge-m3); for `http` the server's name of the model."""
@@ -60,6 +60,9 @@ class Settings(BaseSettings):
 
     embedder_api_key: SecretStr | None = None
     """For `http`: sent as a bearer token. None: the server asks for none."""
+
+    other_embedder_api_key: SecretStr | None = None
+    """For `http`: sent to the other model's server instead, while the store changes models (`ricordo reembed`)."""
 
     embedder_batch_texts: int | None = Field(None, ge=1, le=2048)
     """Texts in one batch. None: 32 for `http`, what TEI takes; for `bge-m3` what fits the machine."""

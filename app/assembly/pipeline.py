@@ -56,8 +56,9 @@ def select(
     request: AssemblyRequest, plan: QueryPlan, retrieved: Retrieved, rules: AssemblyRules, count: TokenCounter
 ) -> Selection:
     """Decide what goes into the prompt."""
-    screened = screen(merge(retrieved.candidates), request, rules.band)
-    scored = tuple(score_candidate(c, request, rules.calibration) for c in screened.kept)
+    of_space = {space: rules.of(model_id) for space, model_id in retrieved.models.items()}
+    screened = screen(merge(retrieved.candidates), request, rules.band, {s: r.band for s, r in of_space.items()})
+    scored = tuple(score_candidate(c, request, of_space.get(c.space, rules).calibration) for c in screened.kept)
     rising = threshold(scored, request, rules)
     telling = unrepeated([s.candidate for s in rising.kept], request.history)
     kept = frozenset(c.id for c in telling.kept)

@@ -1,40 +1,33 @@
 """What an assembly needs of the world."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from app.assembly.plan import QueryPlan
-from app.assembly.records import Retrieved
+from app.assembly.records import AssemblyRules, Retrieved
+from app.scoring.asked import Asked
 
 
-class Embedder(Protocol):
-    """Turns text into unit vectors of one model."""
-
-    @property
-    def name(self) -> str:
-        """Stable name of the model; stored with what it embedded."""
-        ...
+class Models(Protocol):
+    """The embedding models that serve the store: one normally, two while it changes from one to the other."""
 
     @property
-    def dimensions(self) -> int:
-        """Length of a vector."""
+    def rules(self) -> AssemblyRules:
+        """What is fixed for the running service, and for each model."""
         ...
 
-    async def embed_query(self, text: str) -> NDArray[np.float32]:
-        """One unit vector, shape (d,)."""
+    async def ask(self, text: str, timeout_s: float) -> tuple[Asked, ...]:
+        """The question as each model hears it, at least one. An empty one, and a model that fails, has no vector."""
         ...
 
-    async def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors, shape (n, d), in the order of the texts."""
+    def expect(self, model_ids: Iterable[int]) -> None:
+        """Note which models serve what is read: one that was not there is fetched."""
         ...
 
 
 class Retriever(Protocol):
     """Searches every tier of the planned spaces."""
 
-    async def retrieve(self, plan: QueryPlan, vector: NDArray[np.float32] | None) -> Retrieved:
-        """Candidates and soul blocks, in one round trip. Without a vector the dense arm is left out."""
+    async def retrieve(self, plan: QueryPlan, asked: Sequence[Asked]) -> Retrieved:
+        """Candidates and soul blocks, in one round trip. Without its model's vector a space has no dense arm."""
         ...

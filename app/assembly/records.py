@@ -215,21 +215,31 @@ class Retrieved:
     Attributes:
         degraded: What is missing: `dense`, `lexical` or `store`.
         below_floor: What is not relevant enough to be in the prompt, so that its text was left behind.
+        models: The embedding model that serves each space, by the space's name.
     """
 
     candidates: tuple[Candidate, ...] = ()
     soul: tuple[SoulBlock, ...] = ()
     degraded: tuple[str, ...] = ()
     below_floor: tuple[PublicId, ...] = ()
+    models: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class AssemblyRules:
-    """What is fixed for a running service: the embedder's calibration and band, and the floor."""
+    """What is fixed for a running service: the embedder's calibration and band, and the floor.
+
+    `others` are those of the further models that serve spaces of the store.
+    """
 
     calibration: Calibration
     band: SimilarityBand
     min_relevance: float
+    others: "Mapping[int, AssemblyRules]" = field(default_factory=dict)
+
+    def of(self, model_id: int | None) -> "AssemblyRules":
+        """Those of a model; of one that is not known, the service's own."""
+        return self.others.get(model_id, self) if model_id is not None else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ Each function takes candidates and returns those that stay, with what it dropped
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from app.domain.ids import PublicId
 from app.domain.spaces import visible_scopes
 from app.text.content import Gist, content_terms, negations
 from app.text.normalise import normalise_text
+
+BandOf = Callable[[str], SimilarityBand]
+"""The band of the model that serves a space."""
 
 _AGENT_AUTHORS = frozenset({"assistant", "agent", "system", "tool", "ai", "bot"})
 
@@ -36,11 +40,20 @@ class Screened:
     unresolved: tuple[Unresolved, ...] = ()
 
 
-def screen(candidates: Sequence[Candidate], request: AssemblyRequest, band: SimilarityBand) -> Screened:
-    """Take out what the request does not admit, then the losers of contradictions in the whole pool."""
+def screen(
+    candidates: Sequence[Candidate],
+    request: AssemblyRequest,
+    band: SimilarityBand,
+    bands: Mapping[str, SimilarityBand] = MappingProxyType({}),
+) -> Screened:
+    """Take out what the request does not admit, then the losers of contradictions in the whole pool.
+
+    Args:
+        band: Where contradictions lie, in spaces that `bands` does not name.
+    """
     visible = frozenset(visible_scopes(request.scopes))
     admitted, refused = _partition(candidates, lambda c: _refusal(c, request, visible))
-    settled = _settle(admitted, band)
+    settled = _settle(admitted, lambda space: bands.get(space, band))
     return replace(settled, dropped=(*refused, *settled.dropped))
 
 
@@ -91,17 +104,17 @@ def _holds(candidate: Candidate, request: AssemblyRequest) -> bool:
     )
 
 
-def _settle(candidates: Sequence[Candidate], band: SimilarityBand) -> Screened:
+def _settle(candidates: Sequence[Candidate], band_of: BandOf) -> Screened:
     """Find contradictions in the whole pool and take the losers out.
 
     A preference loses only to another preference: it is decided among preferences first, and stays for
     this turn when something newer that the query brought up contradicts it (the prompt then says so).
     """
     preferences = [c for c in candidates if c.is_preference]
-    among_preferences = _resolve(preferences, band)
+    among_preferences = _resolve(preferences, band_of)
     lost = set(among_preferences.losers)
     memories = [c for c in candidates if c.tier is Tier.MEMORIES and c.id not in lost]
-    among_all = _resolve(memories, band)
+    among_all = _resolve(memories, band_of)
     lost |= among_all.losers - {c.id for c in preferences}
     return Screened(
         kept=tuple(c for c in candidates if c.id not in lost),
@@ -121,15 +134,15 @@ class _Resolved:
         return frozenset(s.superseded for s in self.supersessions)
 
 
-def _resolve(candidates: Sequence[Candidate], band: SimilarityBand) -> _Resolved:
+def _resolve(candidates: Sequence[Candidate], band_of: BandOf) -> _Resolved:
     by_space: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         by_space.setdefault(candidate.space, []).append(candidate)
     supersessions: list[Supersession] = []
     unresolved: list[Unresolved] = []
-    for members in by_space.values():
+    for space, members in by_space.items():
         statements = tuple(_statement(c) for c in members)
-        found = find_contradictions(statements, _similarity(members), band)
+        found = find_contradictions(statements, _similarity(members), band_of(space))
         if not found:
             continue
         resolution = resolve(statements, found)

@@ -1,19 +1,17 @@
 """The shell of the assembly: waits for the embedder and the store, then calls the pure core once."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from app.assembly.pack import TokenCounter
 from app.assembly.pipeline import compose, select
 from app.assembly.plan import QueryPlan, plan
-from app.assembly.ports import Embedder, Retriever
-from app.assembly.records import Assembly, AssemblyRequest, AssemblyRules, Retrieved
+from app.assembly.ports import Models, Retriever
+from app.assembly.records import Assembly, AssemblyRequest, Retrieved
 from app.domain.errors import NotFoundError, UnavailableError
 from app.domain.ids import PublicId
+from app.scoring.asked import Asked
 
 _EMBED_SHARE = 0.6
 """Of the time that a request has, the embedder may take this share; retrieval needs the rest."""
@@ -63,9 +61,8 @@ class AssemblyService:
         seconds: A clock for measuring, in seconds; never goes back.
     """
 
-    embedder: Embedder
+    models: Models
     retriever: Retriever
-    rules: AssemblyRules
     count: TokenCounter
     seconds: Callable[[], float]
 
@@ -77,31 +74,24 @@ class AssemblyService:
         """
         started = self.seconds()
         watch = _Stopwatch(self.seconds, started, started, {})
-        query_plan = plan(request, self.rules.min_relevance)
+        query_plan = plan(request, self.models.rules.min_relevance)
         watch.lap("plan")
-        vector = await self._embed(query_plan.query, request.timeout_ms / 1000 * _EMBED_SHARE)
+        asked = await self.models.ask(query_plan.query, request.timeout_ms / 1000 * _EMBED_SHARE)
         watch.lap("embed")
-        retrieved = await self._retrieve(query_plan, vector, request.timeout_ms / 1000 - (watch.last - started))
+        retrieved = await self._retrieve(query_plan, asked, request.timeout_ms / 1000 - (watch.last - started))
+        self.models.expect(retrieved.models.values())
         watch.lap("retrieve")
         _check_pinned(request, retrieved)
-        selection = select(request, query_plan, retrieved, self.rules, self.count)
+        selection = select(request, query_plan, retrieved, self.models.rules, self.count)
         watch.lap("select")
         assembly = compose(selection, request, self.count)
         watch.lap("render")
         versions = {c.id: c.version for c in retrieved.candidates}
         return Assembled(assembly, query_plan, retrieved.degraded, versions, watch.total())
 
-    async def _embed(self, query: str, timeout_s: float) -> NDArray[np.float32] | None:
-        if not query:
-            return None
+    async def _retrieve(self, query_plan: QueryPlan, asked: Sequence[Asked], timeout_s: float) -> Retrieved:
         try:
-            return await asyncio.wait_for(self.embedder.embed_query(query), timeout_s)
-        except (TimeoutError, UnavailableError):
-            return None
-
-    async def _retrieve(self, query_plan: QueryPlan, vector: NDArray[np.float32] | None, timeout_s: float) -> Retrieved:
-        try:
-            return await asyncio.wait_for(self.retriever.retrieve(query_plan, vector), max(timeout_s, 0.001))
+            return await asyncio.wait_for(self.retriever.retrieve(query_plan, asked), max(timeout_s, 0.001))
         except (TimeoutError, UnavailableError):
             return Retrieved(degraded=("store",))
 

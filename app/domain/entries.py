@@ -89,6 +89,11 @@ class Author:
     id: str | None = None
 
 
+def indexed_text(trigger: str | None, text: str, context: str | None) -> str:
+    """What search sees of an entry."""
+    return "\n".join(part for part in (trigger, text, context) if part)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
     """What a caller can say of an entry. Which fields a tier uses is the wire model's rule.
@@ -143,7 +148,7 @@ class Content:
     @property
     def indexed_text(self) -> str:
         """What search sees: text, trigger and context."""
-        return "\n".join(part for part in (self.trigger, self.text, self.context) if part)
+        return indexed_text(self.trigger, self.text, self.context)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

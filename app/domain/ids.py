@@ -6,11 +6,13 @@ The space travels in the id so that an item route touches one partition.
 from base64 import b32hexdecode
 from binascii import Error as BinasciiError
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 from uuid import UUID
 
 _BODY_CHARS = 52
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PADDING = "===="
 
 
@@ -62,6 +64,12 @@ def _space_digits(space_id: int) -> tuple[int, str]:
     """
     rest = (space_id & ((1 << 126) - 1)) << 4
     return space_id >> 126, "".join(_PAIRS[rest >> shift & 1023] for shift in _SHIFTS)
+
+
+def last_uuid_of(moment: datetime) -> UUID:
+    """The greatest UUIDv7 that can have been made in the millisecond of a moment (RFC 9562, section 5.7)."""
+    milliseconds = (moment - _EPOCH) // timedelta(milliseconds=1)
+    return UUID(int=max(milliseconds, 0) << 80 | (1 << 80) - 1)
 
 
 def parse_id(text: str) -> PublicId:

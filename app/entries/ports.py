@@ -23,10 +23,11 @@ NewId = Callable[[IdKind, UUID], PublicId]
 
 @dataclass(frozen=True, slots=True)
 class IndexedText:
-    """What the arms know of a text: its words, and its unit vector of shape (d,)."""
+    """What the arms know of a text: its words, and its unit vector of shape (d,), by which model."""
 
     terms: DocumentTerms
     vector: NDArray[np.float32]
+    model_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +81,30 @@ class Written:
     unresolved_with: tuple[PublicId, ...] = ()
 
 
-class Embedder(Protocol):
-    """Turns texts into unit vectors."""
+class Embedders(Protocol):
+    """Turn texts into unit vectors, each for the spaces that it serves."""
 
-    async def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors, shape (n, d), in the order of the texts."""
+    @property
+    def only(self) -> int | None:
+        """The one model of the store; None while there are several."""
+        ...
+
+    async def embed_documents(self, model_id: int, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors, shape (n, d), in the order of the texts. A model that is not loaded is loaded first.
+
+        Raises:
+            UnavailableError: If the model fails, or cannot be had.
+        """
         ...
 
 
 class SpaceUnit(Protocol):
     """One space, locked, in one transaction."""
+
+    @property
+    def model_id(self) -> int:
+        """The model that serves the space: what is indexed here must be its vectors."""
+        ...
 
     def advance(self) -> Moment:
         """The moment of the next write: the transaction's time, and the next sequence of the space."""
@@ -141,6 +156,10 @@ class EntryStore(Protocol):
 
     def unit(self, space: SpaceKey) -> AbstractAsyncContextManager[SpaceUnit]:
         """Lock a space, making it if need be; leaving the block commits, an exception rolls back."""
+        ...
+
+    async def model_of(self, space: SpaceKey) -> int:
+        """The model that serves a space, or that would if it were made now."""
         ...
 
     async def current(self, tenant_id: UUID, entry_id: PublicId) -> Entry | None:

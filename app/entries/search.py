@@ -1,17 +1,13 @@
 """Searching entries: filters first, then the relevance that assemblies use."""
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from app.domain.entries import Category, Entry, Tier
-from app.domain.errors import UnavailableError
 from app.domain.spaces import SpaceKey
+from app.scoring.asked import Asked
 from app.scoring.relevance import Calibration, relevance
 from app.text.terms import QueryTerm, query_terms
 
@@ -58,12 +54,14 @@ class Hit:
         cosine_similarity: Centred, in [-1, 1]; None without a query or an embedder.
         bm25_score: >= 0; None if no word matched.
         coverage: Share of the best possible score, in [0, 1]; None likewise.
+        model_id: The embedding model that serves its space.
     """
 
     entry: Entry
     cosine_similarity: float | None = None
     bm25_score: float | None = None
     coverage: float | None = None
+    model_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,60 +80,69 @@ class Found:
     degraded: tuple[str, ...]
 
 
-class QueryEmbedder(Protocol):
-    """Turns a question into a unit vector."""
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a store found.
 
-    async def embed_query(self, text: str) -> NDArray[np.float32]:
-        """The unit vector of a question, shape (d,).
+    Attributes:
+        is_deaf: Whether some space could not be searched by the vectors of the model that serves it.
+        served_by: The models that serve the spaces.
+    """
 
-        Raises:
-            UnavailableError: If the model fails.
-        """
+    hits: tuple[Hit, ...]
+    is_deaf: bool
+    served_by: frozenset[int]
+
+
+class Questions(Protocol):
+    """Lets the embedding models of the store hear a question."""
+
+    async def ask(self, text: str, timeout_s: float) -> tuple[Asked, ...]:
+        """The question as each model hears it, at least one. An empty one, and a model that fails, has no vector."""
+        ...
+
+    def expect(self, model_ids: Iterable[int]) -> None:
+        """Note which models serve what is read: one that was not there is fetched."""
         ...
 
 
 class SearchStore(Protocol):
     """Finds entries."""
 
-    async def search(
-        self, request: SearchRequest, terms: Sequence[QueryTerm], vector: NDArray[np.float32] | None
-    ) -> tuple[Hit, ...]:
+    async def search(self, request: SearchRequest, terms: Sequence[QueryTerm], asked: Sequence[Asked]) -> Brought:
         """The best hits of every space, at most `limit` of each, in no order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SearchService:
-    """The shell: waits for the embedder and the store, then ranks."""
+    """The shell: waits for the embedders and the store, then ranks."""
 
     store: SearchStore
-    embedder: QueryEmbedder
-    calibration: Calibration
+    questions: Questions
     min_relevance: float
 
     async def search(self, request: SearchRequest) -> Found:
         """The entries that pass the filters and say something to the query, best first."""
         query = request.query.strip()
-        vector = await self._embed(query)
-        hits = await self.store.search(request, query_terms(query) if query else (), vector)
+        asked = await self.questions.ask(query, EMBED_SECONDS)
+        brought = await self.store.search(request, query_terms(query) if query else (), asked)
+        self.questions.expect(brought.served_by)
         floor = self.min_relevance if request.min_relevance is None else request.min_relevance
-        ranked = rank(hits, self.calibration, floor) if query else newest(hits)
-        return Found(ranked[: request.limit], ("dense",) if query and vector is None else ())
-
-    async def _embed(self, query: str) -> NDArray[np.float32] | None:
-        if not query:
-            return None
-        try:
-            return await asyncio.wait_for(self.embedder.embed_query(query), EMBED_SECONDS)
-        except (TimeoutError, UnavailableError):
-            return None
+        ranked = rank(brought.hits, asked, floor) if query else newest(brought.hits)
+        return Found(ranked[: request.limit], ("dense",) if query and brought.is_deaf else ())
 
 
-def rank(hits: Iterable[Hit], calibration: Calibration, floor: float) -> tuple[Ranked, ...]:
-    """The hits at or above a floor, most relevant first; ties by id."""
-    rated = [Ranked(h, relevance(h.cosine_similarity, h.bm25_score, h.coverage, calibration)) for h in hits]
+def rank(hits: Iterable[Hit], asked: Sequence[Asked], floor: float) -> tuple[Ranked, ...]:
+    """The hits at or above a floor, most relevant first; ties by id. Each by the calibration of its space's model."""
+    calibrations: dict[int | None, Calibration] = {a.model_id: a.calibration for a in asked}
+    rated = [Ranked(h, _relevance(h, calibrations.get(h.model_id, asked[0].calibration))) for h in hits]
     kept = [ranked for ranked in rated if ranked.relevance is not None and ranked.relevance >= floor]
     return tuple(sorted(kept, key=lambda ranked: (-(ranked.relevance or 0.0), ranked.hit.entry.id)))
+
+
+def _relevance(hit: Hit, calibration: Calibration) -> float:
+    return relevance(hit.cosine_similarity, hit.bm25_score, hit.coverage, calibration)
 
 
 def newest(hits: Iterable[Hit]) -> tuple[Ranked, ...]:

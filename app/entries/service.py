@@ -1,6 +1,7 @@
 """The shell of writing and reading entries: checks who asks, embeds, locks the space, decides, writes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
@@ -13,7 +14,7 @@ from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
 from app.entries.decide import Settled, first_version, next_version, relieved, rivals_of, settle, supersede
 from app.entries.ports import (
-    Embedder,
+    Embedders,
     EntryStore,
     IndexedText,
     Listing,
@@ -53,7 +54,7 @@ class EntryService:
     """Create, read, edit, undo and delete entries of every tier."""
 
     store: EntryStore
-    embedder: Embedder
+    embedders: Embedders
     new_id: NewId
 
     async def create(
@@ -74,8 +75,7 @@ class EntryService:
         if not contents:
             return ()
         known = [_with_claim(content, tier) for content in contents]
-        indexes = await self._index(known)
-        async with self.store.unit(space) as unit:
+        async with self._indexed(space, known) as (unit, indexes):
             if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
                 return await _replayed(unit, earlier)
             claimants = {e.id: e for e in await unit.claimants(_keys(known))}
@@ -139,8 +139,7 @@ class EntryService:
         space = await self._writable_space(caller, entry_id)
         before = await self.get(caller, entry_id)
         content = _with_claim(change(before.content), before.tier)
-        (index,) = await self._index([content])
-        async with self.store.unit(space) as unit:
+        async with self._indexed(space, [content]) as (unit, (index,)):
             if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
                 return (await _replayed(unit, earlier))[0]
             current = _present(await unit.current(entry_id), entry_id)
@@ -173,13 +172,12 @@ class EntryService:
         """
         space = await self._writable_space(caller, entry_id)
         history = await self.store.history(caller.tenant_id, entry_id, limit=2)
-        index = (await self._index([history[1].content]))[0] if len(history) > 1 else None
-        async with self.store.unit(space) as unit:
+        async with self._indexed(space, [version.content for version in history[1:]]) as (unit, indexes):
             if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
                 return (await _replayed(unit, earlier))[0]
             current = _present(await unit.current(entry_id), entry_id)
             _check_version(current, if_version)
-            if index is None or current.version != history[0].version:
+            if not indexes or current.version != history[0].version:
                 raise ConflictError(f"{entry_id} has no earlier version to go back to")
             moment = unit.advance()
             restored = replace(
@@ -192,7 +190,7 @@ class EntryService:
             rivals = rivals_of(restored, claimants)
             if rivals and not history[1].unresolved:
                 raise ConflictError(f"{rivals[-1].id} claims otherwise; delete or undo that one first")
-            return await _store(unit, settle(restored, claimants, moment), claimants, index, idempotency)
+            return await _store(unit, settle(restored, claimants, moment), claimants, indexes[0], idempotency)
 
     async def record_outcome(
         self, caller: Caller, entry_id: PublicId, *, success: bool, idempotency: IdempotencyKey | None = None
@@ -253,10 +251,29 @@ class EntryService:
         entry = await self.get(caller, entry_id)
         return caller.writable_space(entry.space)
 
-    async def _index(self, contents: Sequence[Content]) -> list[IndexedText]:
+    @asynccontextmanager
+    async def _indexed(
+        self, space: SpaceKey, contents: Sequence[Content]
+    ) -> AsyncIterator[tuple[SpaceUnit, list[IndexedText]]]:
+        """The space, locked, and the contents as the model that serves it indexes them.
+
+        They are embedded before the lock is taken; once more if the space moved to another model meanwhile.
+        """
+        believed = self.embedders.only
+        if believed is None:
+            believed = await self.store.model_of(space)
+        indexes = await self._index(believed, contents)
+        async with self.store.unit(space) as unit:
+            if unit.model_id != believed:
+                indexes = await self._index(unit.model_id, contents)
+            yield unit, indexes
+
+    async def _index(self, model_id: int, contents: Sequence[Content]) -> list[IndexedText]:
+        if not contents:
+            return []
         texts = [content.indexed_text for content in contents]
-        vectors = await self.embedder.embed_documents(texts)
-        return [IndexedText(document_terms(t), v) for t, v in zip(texts, vectors, strict=True)]
+        vectors = await self.embedders.embed_documents(model_id, texts)
+        return [IndexedText(document_terms(t), v, model_id) for t, v in zip(texts, vectors, strict=True)]
 
 
 def _with_claim(content: Content, tier: Tier) -> Content:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from pgvector import HalfVector, Vector
+from pgvector import HalfVector
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow, TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool
@@ -23,11 +23,10 @@ from app.domain.spaces import SpaceKey, scope_key
 from app.entries.decide import Moment
 from app.entries.ports import IndexedText, Listing, Proposal, VersionWrite, Written
 from app.store.idempotency import find_outcome, keep_outcome
-from app.store.models import ModelRow
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.rows import entry_from, entry_parameters
-from app.store.spaces import lock_space
+from app.store.spaces import Locked, lock_space, model_of
 from app.text.terms import term_hash
 
 _SQL = load("entries")
@@ -51,18 +50,22 @@ Parameters = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PostgresEntries:
-    """The entry store of one pool and one embedding model."""
+    """The entry store of one pool."""
 
     pool: Pool
-    model: ModelRow
 
     @asynccontextmanager
     async def unit(self, space: SpaceKey) -> AsyncIterator["PostgresUnit"]:
         """Lock a space for one transaction."""
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
-            unit = await _open_unit(connection, space, self.model)
+            unit = await _open_unit(connection, space)
             yield unit
             await unit.finish()
+
+    async def model_of(self, space: SpaceKey) -> int:
+        """The model that serves a space, or that would if it were made now."""
+        async with tenant_transaction(self.pool, space.tenant_id) as connection:
+            return await model_of(connection, space)
 
     async def current(self, tenant_id: UUID, entry_id: PublicId) -> Entry | None:
         """The current version of an entry."""
@@ -110,29 +113,27 @@ async def _rows(connection: AsyncConnection[Any], statement: LiteralString, para
         return await cursor.fetchall()
 
 
-async def _open_unit(connection: AsyncConnection[TupleRow], space: SpaceKey, model: ModelRow) -> "PostgresUnit":
+async def _open_unit(connection: AsyncConnection[TupleRow], space: SpaceKey) -> "PostgresUnit":
     address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
     locked = await lock_space(connection, space)
-    return PostgresUnit(connection, address, model, locked.now, locked.sequence)
+    return PostgresUnit(connection, address, locked)
 
 
 class PostgresUnit:
     """One locked space, inside its transaction."""
 
-    def __init__(
-        self,
-        connection: AsyncConnection[TupleRow],
-        address: Parameters,
-        model: ModelRow,
-        now: datetime,
-        sequence: int,
-    ) -> None:
+    def __init__(self, connection: AsyncConnection[TupleRow], address: Parameters, locked: Locked) -> None:
         """Take over a transaction in which the space is locked."""
         self._connection = connection
         self._address = address
-        self._model = model
-        self._now = now
-        self._sequence = sequence
+        self._model_id = locked.model_id
+        self._now = locked.now
+        self._sequence = locked.sequence
+
+    @property
+    def model_id(self) -> int:
+        """The model that serves the space: what is indexed here must be its vectors."""
+        return self._model_id
 
     def advance(self) -> Moment:
         """The moment of the next write."""
@@ -171,7 +172,13 @@ class PostgresUnit:
         return tuple(map(entry_from, await self._fetch("claimants", parameters)))
 
     async def write(self, writes: Sequence[VersionWrite]) -> None:
-        """Store versions, in order, and bring every index up to them."""
+        """Store versions, in order, and bring every index up to them.
+
+        Raises:
+            ValueError: If a text was embedded by another model than the one that serves the space.
+        """
+        if any(w.index is not None and w.index.model_id != self._model_id for w in writes):
+            raise ValueError(f"the space is served by model {self._model_id}")
         texts = await self._indexed_texts([w.entry.id for w in writes if w.entry.version > 1])
         centre = await self._centre()
         before = texts.served()
@@ -251,7 +258,7 @@ class PostgresUnit:
         embedding = HalfVector(index.vector)
         await self._queue(
             "insert_vector",
-            {**parameters, "model_id": self._model.id, "centred_norm": norm, "embedding": embedding},
+            {**parameters, "model_id": index.model_id, "centred_norm": norm, "embedding": embedding},
         )
         await self._queue(
             "insert_postings",
@@ -290,21 +297,17 @@ class PostgresUnit:
                 await self._execute("count_documents", {"tier": tier.value, "documents": documents, "terms": terms})
 
     async def _centre(self) -> NDArray[np.float32]:
-        rows = await self._fetch("centre", {"model_id": self._model.id})
-        centre: NDArray[np.float32] = rows[0]["centre"].to_numpy() if rows else self._model.mean
+        (row,) = await self._fetch("centre", {"model_id": self._model_id})
+        centre: NDArray[np.float32] = row["centre"].to_numpy()
         return centre
 
     async def _move_centre(self) -> None:
+        model = {"model_id": self._model_id}
         (row,) = await self._fetch("space_documents", {})
-        rows = await self._fetch("centre", {"model_id": self._model.id})
-        centred = rows[0]["entries_count"] if rows else CENTRE_FROM / CENTRE_GROWTH
-        if row["documents"] >= centred * CENTRE_GROWTH:
-            parameters = {
-                "model_id": self._model.id,
-                "dimensions": self._model.dimensions,
-                "model_mean": Vector(self._model.mean),
-            }
-            await self._execute("refresh_centre", parameters)
+        (centre,) = await self._fetch("centre", model)
+        if row["documents"] >= (centre["entries_count"] or CENTRE_FROM / CENTRE_GROWTH) * CENTRE_GROWTH:
+            await self._execute("store_centre", model)
+            await self._execute("follow_centre", model)
 
     async def _indexed_texts(self, entry_ids: Sequence[PublicId]) -> "_IndexedTexts":
         texts = _IndexedTexts({})

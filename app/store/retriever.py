@@ -1,13 +1,11 @@
 """The retriever: every arm over every planned space, and the soul blocks, in one round trip."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
 from pgvector import HalfVector, Vector
 from psycopg import AsyncCursor, AsyncRawCursor
 from psycopg.rows import dict_row
@@ -15,11 +13,11 @@ from psycopg.rows import dict_row
 from app.assembly.plan import QueryPlan
 from app.assembly.records import Candidate, Retrieved
 from app.domain.entries import KIND_OF_TIER, Cardinality, Category, Claim
-from app.domain.ids import IdKind, PublicId
+from app.domain.ids import IdKind, PublicId, last_uuid_of
 from app.domain.spaces import SpaceKey, scope_key
-from app.scoring.relevance import Calibration, evidence_for
+from app.scoring.asked import Asked
+from app.scoring.relevance import evidence_for
 from app.store.entries import Pool
-from app.store.models import ModelRow
 from app.store.pool import connected, tenant_pipeline
 from app.store.queries import load, numbered
 from app.store.rows import block_from
@@ -95,23 +93,22 @@ class _Terms(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PostgresRetriever:
-    """Searches one store that one model filled."""
+    """Searches one store, each space with the model that serves it."""
 
     pool: Pool
-    model: ModelRow
-    calibration: Calibration
 
-    async def retrieve(self, plan: QueryPlan, vector: NDArray[np.float32] | None) -> Retrieved:
+    async def retrieve(self, plan: QueryPlan, asked: Sequence[Asked]) -> Retrieved:
         """Candidates of all planned spaces and the persona's soul, in one round trip."""
-        shared = self._parameters(plan, vector)
+        shared = {**_parameters(plan, asked), **question_parameters(asked)}
         async with connected(self.pool) as connection:
             cursors = [AsyncRawCursor(connection, row_factory=_rows) for _ in plan.spaces]
-            soul = connection.cursor(row_factory=dict_row)
+            soul, models = connection.cursor(row_factory=dict_row), connection.cursor()
             async with tenant_pipeline(connection, plan.persona.tenant_id):
                 for space, cursor in zip(plan.spaces, cursors, strict=True):
                     values = _CANDIDATES.values({**shared, **_address(space, plan)})
                     await cursor.execute(_CANDIDATES.text, values, binary=True)
                 await soul.execute(_SQL["soul_blocks"], _address(plan.persona, plan))
+                await models.execute(_SQL["models_of"], _space_ids(plan))
             candidates: list[Candidate] = []
             below_floor: list[PublicId] = []
             for space, cursor in zip(plan.spaces, cursors, strict=True):
@@ -120,31 +117,57 @@ class PostgresRetriever:
                 candidates += [_candidate(row, space.name, space_id) for row in rows if not row.below_floor]
                 below_floor += [PublicId(row.id, space_id, _TIERS[row.tier][1]) for row in rows if row.below_floor]
             blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
-        degraded = () if vector is not None or not plan.query else ("dense",)
-        return Retrieved(tuple(candidates), tuple(blocks), degraded, tuple(below_floor))
+            model_of = dict(await models.fetchall())
+        names = {space.name: model_of[space.space_id] for space in plan.spaces if space.space_id in model_of}
+        deaf = plan.query and is_deaf(asked, names.values())
+        return Retrieved(
+            candidates=tuple(candidates),
+            soul=tuple(blocks),
+            degraded=("dense",) if deaf else (),
+            below_floor=tuple(below_floor),
+            models=names,
+        )
 
-    def _parameters(self, plan: QueryPlan, vector: NDArray[np.float32] | None) -> dict[str, Any]:
-        terms = _terms(plan)
-        return {
-            "model_id": self.model.id,
-            "vector": None if vector is None else Vector(vector - self.model.question_shift),
-            "terms": terms.terms,
-            "term_weights": terms.term_weights,
-            "words": terms.words,
-            "scopes": list(plan.scopes),
-            "scope_keys": [scope_key(scope) for scope in plan.scopes],
-            "as_of": plan.as_of,
-            "looks_back": plan.looks_back,
-            "known_at": plan.known_at,
-            "asks": bool(plan.query),
-            "candidate_limit": plan.candidate_limit,
-            "preference_limit": _PREFERENCE_LIMIT,
-            "cosine_offset": self.calibration.cosine_offset,
-            "keyword_weight": self.calibration.keyword_weight,
-            "bm25_scale": self.calibration.bm25_scale,
-            "keyword_power": self.calibration.keyword_power,
-            "least_evidence": evidence_for(plan.min_relevance, self.calibration) - _ROUNDING,
-        }
+
+def is_deaf(asked: Sequence[Asked], served_by: Iterable[int]) -> bool:
+    """Whether some space could not be searched by its model's vectors, or none could at all."""
+    heard = {a.model_id for a in asked if a.vector is not None}
+    return not heard or not heard.issuperset(served_by)
+
+
+def question_parameters(asked: Sequence[Asked]) -> dict[str, Any]:
+    """The question as each model hears it, as parallel arrays."""
+    return {
+        "model_ids": [a.model_id for a in asked],
+        "vectors": [None if a.vector is None else Vector(a.vector) for a in asked],
+        "cosine_offsets": [a.calibration.cosine_offset for a in asked],
+        "keyword_weights": [a.calibration.keyword_weight for a in asked],
+        "bm25_scales": [a.calibration.bm25_scale for a in asked],
+        "keyword_powers": [a.calibration.keyword_power for a in asked],
+    }
+
+
+def _parameters(plan: QueryPlan, asked: Sequence[Asked]) -> dict[str, Any]:
+    terms = _terms(plan)
+    return {
+        "terms": terms.terms,
+        "term_weights": terms.term_weights,
+        "words": terms.words,
+        "scopes": list(plan.scopes),
+        "scope_keys": [scope_key(scope) for scope in plan.scopes],
+        "as_of": plan.as_of,
+        "looks_back": plan.looks_back,
+        "known_at": plan.known_at,
+        "known_by": None if plan.known_at is None else last_uuid_of(plan.known_at),
+        "asks": bool(plan.query),
+        "candidate_limit": plan.candidate_limit,
+        "preference_limit": _PREFERENCE_LIMIT,
+        "least_evidences": [evidence_for(plan.min_relevance, a.calibration) - _ROUNDING for a in asked],
+    }
+
+
+def _space_ids(plan: QueryPlan) -> dict[str, Any]:
+    return {"tenant_id": plan.persona.tenant_id, "space_ids": [space.space_id for space in plan.spaces]}
 
 
 def _terms(plan: QueryPlan) -> _Terms:

@@ -19,10 +19,11 @@ _SQL = load("spaces")
 
 
 class Locked(NamedTuple):
-    """A space that is locked: its last sequence, and the time of this write."""
+    """A space that is locked: its last sequence, the time of this write, and the model that serves it."""
 
     sequence: int
     now: datetime
+    model_id: int
 
 
 async def lock_space(connection: AsyncConnection[TupleRow], space: SpaceKey) -> Locked:
@@ -32,6 +33,15 @@ async def lock_space(connection: AsyncConnection[TupleRow], space: SpaceKey) -> 
     row = await cursor.fetchone()
     assert row is not None  # noqa: S101 - inserted or updated, there is one row
     return Locked(*row)
+
+
+async def model_of(connection: AsyncConnection[TupleRow], space: SpaceKey) -> int:
+    """The model that serves a space, or that would if it were made now."""
+    parameters = {"tenant_id": space.tenant_id, "space_id": space.space_id}
+    row = await (await connection.execute(_SQL["model_of"], parameters)).fetchone()
+    assert row is not None  # noqa: S101 - one row, whatever is in the store
+    model_id: int = row[0]
+    return model_id
 
 
 @dataclass(frozen=True, slots=True)

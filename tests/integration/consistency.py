@@ -53,8 +53,17 @@ def _assert_mirrored(row, served):
 
 
 async def _assert_vectors(space, texts, served):
+    """The model that serves the space has one of each text; another one, while models change, none beside."""
     rows = await space.rows(f"SELECT * FROM entry_vectors {OF}")
-    assert Counter((row["id"], row["text_version"]) for row in rows) == Counter(texts.keys())
+    found = Counter((row["model_id"], row["id"], row["text_version"]) for row in rows)
+    for (serving,) in [
+        s.values()
+        for s in await space.rows("""SELECT model_id FROM spaces
+                       WHERE tenant_id = %(tenant)s AND id = %(space)s""")
+    ]:
+        assert Counter({k[1:]: n for k, n in found.items() if k[0] == serving}) == Counter(texts.keys())
+    assert {key[1:] for key in found} <= texts.keys()
+    assert set(found.values()) <= {1}
     for row in rows:
         _assert_mirrored(row, served)
 

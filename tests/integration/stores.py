@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,20 +14,27 @@ from psycopg.rows import dict_row
 
 from app.assembly.plan import QueryPlan, plan
 from app.assembly.records import AssemblyRequest, Candidate, Overrides
+from app.contradictions.detect import SimilarityBand
 from app.domain.callers import Caller, Role
 from app.domain.entries import Cardinality, Claim, Content, Entry, Tier
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
+from app.embedding.calibration import ModelCalibration
+from app.embedding.factory import EmbedderSetupError
+from app.embedding.served import ServedModel, ServedModels
 from app.entries.service import Effect, EntryService
 from app.runtime import new_id
+from app.scoring.asked import Asked
 from app.scoring.relevance import Calibration
 from app.store.entries import Pool, PostgresEntries
 from app.store.migrate import migrate
-from app.store.models import ModelRow, adopt_model
+from app.store.models import ModelRow, ModelSpec, adopt_model, list_models
 from app.store.pool import create_pool
 from app.store.retriever import PostgresRetriever
 from tests.fakes.embedder import HashedEmbedder
+
+CALIBRATION = ModelCalibration(Calibration(), SimilarityBand(0.35, 0.92))
 
 LATER = datetime(2090, 1, 1, tzinfo=UTC)
 """A moment to ask at, after everything that a test writes."""
@@ -54,6 +62,10 @@ def some_centre(dimensions: int):
     return 0.3 * mean / np.linalg.norm(mean), 0.2 * shift / np.linalg.norm(shift)
 
 
+def refuse(row):
+    raise EmbedderSetupError(f"no test wants {row.name}")
+
+
 @dataclass(frozen=True)
 class Store:
     url: str
@@ -62,12 +74,21 @@ class Store:
     embedder: HashedEmbedder
 
     @property
+    def models(self) -> ServedModels:
+        return ServedModels(
+            ServedModel(self.model.id, self.embedder, CALIBRATION), partial(list_models, self.pool), refuse
+        )
+
+    @property
     def entries(self) -> EntryService:
-        return EntryService(PostgresEntries(self.pool, self.model), self.embedder, new_id)
+        return EntryService(PostgresEntries(self.pool), self.models, new_id)
 
     @property
     def retriever(self) -> PostgresRetriever:
-        return PostgresRetriever(self.pool, self.model, Calibration())
+        return PostgresRetriever(self.pool)
+
+    async def ask(self, query: str) -> tuple[Asked, ...]:
+        return await self.models.ask(query, 10)
 
     def tenant(self, role: Role = Role.ADMINISTRATOR) -> Caller:
         return Caller(uuid4(), role)
@@ -87,7 +108,7 @@ class Store:
 async def open_store(url: str, dimensions: int = 64, connections: int = 8) -> AsyncIterator[Store]:
     migrate(url)
     embedder = HashedEmbedder(dimensions)
-    model = adopt_model(url, embedder.name, lambda: some_centre(dimensions), dimensions)
+    model = adopt_model(url, ModelSpec(embedder.name, dimensions, "fake"), lambda: some_centre(dimensions))
     async with create_pool(url, connections) as pool:
         yield Store(url, pool, model, embedder)
 
@@ -154,8 +175,8 @@ class Space:
         wanted = self.plan(query, **request)
         if arms == "dense":
             wanted = replace(wanted, terms=())
-        vector = None if arms == "lexical" else await self.store.embedder.embed_query(query)
-        return (await self.store.retriever.retrieve(wanted, vector)).candidates
+        asked = await self.store.ask("" if arms == "lexical" else query)
+        return (await self.store.retriever.retrieve(wanted, asked)).candidates
 
     async def texts(self, query: str, **request: Any) -> list[str]:
         return [candidate.text for candidate in await self.search(query, **request)]

@@ -11,7 +11,10 @@ TEXTS = [
 
 
 async def centre_of(space):
-    rows = await space.rows("SELECT * FROM space_centres WHERE tenant_id = %(tenant)s AND space_id = %(space)s")
+    rows = await space.rows(
+        "SELECT * FROM space_centres WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND model_id = %(model)s",
+        model=space.store.model.id,
+    )
     assert len(rows) <= 1
     return rows[0] if rows else None
 
@@ -36,7 +39,9 @@ async def assert_cosines_are_centred(space, query):
     cosines = vectors @ question / (norms * np.linalg.norm(question))
     assert [c.cosine_similarity for c in candidates] == pytest.approx(list(cosines), abs=2e-3)
     stored = await space.rows(
-        "SELECT embedding::text, centred_norm FROM entry_vectors WHERE tenant_id = %(tenant)s AND space_id = %(space)s"
+        """SELECT embedding::text, centred_norm FROM entry_vectors
+            WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND model_id = %(model)s""",
+        model=model.id,
     )
     expected = [float(np.linalg.norm(numbers(row["embedding"]) - centre)) for row in stored]
     assert [row["centred_norm"] for row in stored] == pytest.approx(expected, abs=2e-3)

@@ -11,13 +11,14 @@ import numpy as np
 import psutil
 import psycopg
 import pytest
+from pgvector import Vector
 
 from app.domain.callers import Caller, Role
 from app.domain.entries import Content
 from app.domain.errors import UnavailableError
 from app.store import embedded
 from app.store.keys import tenant_id_of
-from app.store.models import DIMENSIONS, WrongModelError, adopt_model
+from app.store.models import DIMENSIONS, ModelSpec, WrongModelError, adopt_model
 from tests.integration.consistency import assert_consistent
 from tests.integration.stores import Space, create_database, day, open_store, some_centre
 
@@ -150,13 +151,13 @@ async def test_the_longest_vectors_that_are_admitted_are_indexed_and_found(new_d
 async def test_one_dimension_more_would_not_fit(new_database):
     async with open_store(new_database(), dimensions=DIMENSIONS, connections=2) as store:
         longer = type(store.embedder)(DIMENSIONS + 1)
-        mean = np.zeros(DIMENSIONS + 1, np.float32)
-        model = replace(store.model, dimensions=DIMENSIONS + 1, mean=mean, question_shift=mean)
+        mean = Vector(np.zeros(DIMENSIONS + 1, np.float32))
+        await store.sql("UPDATE embedding_models SET mean = %(mean)s::vector", mean=mean.to_text())
         with pytest.raises(UnavailableError) as refusal:
-            await replace(store, embedder=longer, model=model).space().write("Ana keeps bees", valid_from=day(2000))
+            await replace(store, embedder=longer).space().write("Ana keeps bees", valid_from=day(2000))
         assert "entry_vectors_live" in str(refusal.value.__cause__)
 
 
 def test_a_store_is_refused_to_another_model(store):
     with pytest.raises(WrongModelError, match=r"filled by hashed/64 \(64 dimensions\).*other \(64 dimensions\)"):
-        adopt_model(store.url, "other", lambda: some_centre(64), 64)
+        adopt_model(store.url, ModelSpec("other", 64, "e5"), lambda: some_centre(64))

@@ -178,8 +178,8 @@ def databases(database_url: str) -> Iterator[dict[str, str]]:
         migrate(urls[name])
     with psycopg.connect(urls["of_another_model"]) as connection:
         connection.execute(
-            "INSERT INTO embedding_models (name, dimensions, mean, question_shift, created_at)"
-            " VALUES ('other/model', 2, '[0,1]', '[0,1]', now())"
+            "INSERT INTO embedding_models (name, dimensions, mean, question_shift, is_current, created_at)"
+            " VALUES ('other/model', 2, '[0,1]', '[0,1]', TRUE, now())"
         )
     with psycopg.connect(urls["of_a_later_version"]) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")

@@ -131,10 +131,10 @@ def nodes(plan, names=()):
 
 async def plan_of(explained, space, query, **request):
     wanted = space.plan(query, **request)
-    vector = await space.store.embedder.embed_query(query)
+    asked = await space.store.ask(query)
 
     async def retrieve(pool):
-        await PostgresRetriever(pool, space.store.model, space.store.retriever.calibration).retrieve(wanted, vector)
+        await PostgresRetriever(pool).retrieve(wanted, asked)
 
     plans = await explained(retrieve)
     (candidates,) = [plan for query, plan in plans.items() if query.startswith("-- All arms") or "dense AS" in query]
@@ -235,7 +235,7 @@ async def test_no_approximate_index_exists(crowded):
 
 async def plans_of(explained, crowded, action):
     space = crowded["user:usual"]
-    plans = await explained(lambda pool: action(PostgresEntries(pool, space.store.model), space.key))
+    plans = await explained(lambda pool: action(PostgresEntries(pool), space.key))
     return next(p for p in plans.values() if any(n.get("Relation Name") == "entry_versions" for n in p))
 
 

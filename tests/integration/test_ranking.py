@@ -48,20 +48,20 @@ async def test_a_rare_word_brings_up_an_entry_that_no_vector_finds(space):
     """Public report ret-01: 500 others lie nearer to the question, and the exact match is the most relevant."""
     await space.fill(some_texts(500))
     wanted = (await space.write("ticket ZX-4471 approved")).entry
-    vector = await space.store.embedder.embed_query("Has somebody looked at the trains and the number yet?")
+    asked = await space.store.ask("Has somebody looked at the trains and the number yet?")
     plan = space.plan("ZX-4471")
-    found = (await space.store.retriever.retrieve(plan, vector)).candidates
+    found = (await space.store.retriever.retrieve(plan, asked)).candidates
     assert len(found) == 100
     hit = next(c for c in found if c.id == wanted.id)
     assert hit.cosine_similarity < min(0.1, np.median([c.cosine_similarity for c in found]))
-    by_vector_alone = (await space.store.retriever.retrieve(replace(plan, terms=()), vector)).candidates
+    by_vector_alone = (await space.store.retriever.retrieve(replace(plan, terms=()), asked)).candidates
     assert wanted.id not in {c.id for c in by_vector_alone}
     assert max(found, key=relevance_of).id == wanted.id
 
 
 async def test_without_a_vector_the_words_still_find_and_the_gap_is_named(space):
     await space.fill(some_texts(50))
-    retrieved = await space.store.retriever.retrieve(space.plan("violins"), None)
+    retrieved = await space.store.retriever.retrieve(space.plan("violins"), await space.store.ask(""))
     assert retrieved.degraded == ("dense",)
     assert retrieved.candidates
     assert all("violins" in c.text and c.cosine_similarity is None for c in retrieved.candidates)
@@ -71,7 +71,10 @@ async def test_the_order_of_the_words_changes_neither_what_is_found_nor_its_scor
     await space.fill(some_texts(150))
     plan = space.plan("bees rivers bread", limit=1000)
     one, other = [
-        {c.id: (c.bm25_score, c.coverage) for c in (await space.store.retriever.retrieve(each, None)).candidates}
+        {
+            c.id: (c.bm25_score, c.coverage)
+            for c in (await space.store.retriever.retrieve(each, await space.store.ask(""))).candidates
+        }
         for each in (plan, replace(plan, terms=plan.terms[::-1]))
     ]
     assert one.keys() == other.keys()
@@ -129,8 +132,8 @@ async def test_pinned_entries_come_whatever_the_query(space):
     await space.fill(some_texts(100))
     plan = replace(space.plan("bees", limit=5), pinned=(pinned.id,))
     assert pinned.id not in {c.id for c in await space.search("bees", limit=5)}
-    vector = await space.store.embedder.embed_query("bees")
-    found = (await space.store.retriever.retrieve(plan, vector)).candidates
+    asked = await space.store.ask("bees")
+    found = (await space.store.retriever.retrieve(plan, asked)).candidates
     assert pinned.id in {c.id for c in found}
     assert len(found) == 6
 

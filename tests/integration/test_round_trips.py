@@ -45,11 +45,11 @@ async def test_the_retrieval_of_three_spaces_and_a_soul_is_one_round_trip(store,
         space=spaces[0].id,
     )
     wanted = spaces[0].plan("Who keeps bees?", also=spaces[1:])
-    vector = await store.embedder.embed_query(wanted.query)
+    asked = await store.ask(wanted.query)
     results = []
 
     async def retrieve(pool):
-        results.append(await PostgresRetriever(pool, store.model, store.retriever.calibration).retrieve(wanted, vector))
+        results.append(await PostgresRetriever(pool).retrieve(wanted, asked))
 
     trips, sent = await counted(retrieve)
     assert {c.space for c in results[-1].candidates} == {s.name for s in spaces}
@@ -61,11 +61,11 @@ async def test_a_failed_retrieval_leaves_no_tenant_behind(store):
     space = store.space()
     await space.write("Ana keeps bees.")
     wanted = space.plan("bees")
-    broken = replace(store.model, question_shift=np.zeros(7, np.float32))
+    broken = [replace(asked, vector=np.ones(7, np.float32)) for asked in await store.ask(wanted.query)]
     async with create_pool(store.url, 1) as pool:
-        retriever = PostgresRetriever(pool, broken, store.retriever.calibration)
+        retriever = PostgresRetriever(pool)
         with pytest.raises(psycopg.DataError, match="dimensions"):
-            await retriever.retrieve(wanted, np.ones(7, np.float32))
+            await retriever.retrieve(wanted, broken)
         async with pool.connection() as connection:
             row = await (await connection.execute("SELECT current_setting('app.tenant_id', TRUE)")).fetchone()
     assert row in {("",), (None,)}

@@ -202,7 +202,7 @@ async def test_another_tenants_address_of_a_space_finds_nothing(store):
         tenant_id, name, space_id = mine.caller.tenant_id, "user:1", theirs.id
 
     stolen = replace(mine.plan("hens"), spaces=(Stolen, theirs.key))
-    found = await store.retriever.retrieve(stolen, await store.embedder.embed_query("hens"))
+    found = await store.retriever.retrieve(stolen, await store.ask("hens"))
     assert found.candidates == ()
 
 

@@ -157,29 +157,37 @@ SELECT coalesce(sum(documents), 0)::bigint AS documents FROM tier_statistics
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s;
 
 -- centre --
-SELECT entries_count, centre FROM space_centres
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = %(model_id)s;
+-- The centre of the space, and of how many entries; the model's mean while the space has none of its own.
+SELECT c.entries_count, coalesce(c.centre, m.mean) AS centre
+  FROM embedding_models m
+  LEFT JOIN space_centres c ON c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.model_id = m.id
+ WHERE m.id = %(model_id)s;
 
--- refresh_centre --
+-- store_centre --
 -- The centre follows the mean of the live vectors, drawn towards the model's mean while they are few
--- (share n / (2n + 20), docs/decisions/002-centring.md); every vector's norm follows the centre.
+-- (share n / (2n + 20), docs/decisions/002-centring.md).
 WITH live AS (
     SELECT avg(embedding::vector) AS mean, count(*) AS n
       FROM entry_vectors
      WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = %(model_id)s AND live
-), fresh AS (
-    SELECT n, mean * array_fill(n / (2.0 * n + 20), ARRAY[%(dimensions)s])::vector
-              + %(model_mean)s::vector * array_fill(1 - n / (2.0 * n + 20), ARRAY[%(dimensions)s])::vector AS centre
-      FROM live WHERE n > 0
-), stored AS (
-    INSERT INTO space_centres (tenant_id, space_id, model_id, version, entries_count, centre)
-    SELECT %(tenant_id)s, %(space_id)s, %(model_id)s, 1, n, centre FROM fresh
-        ON CONFLICT (tenant_id, space_id, model_id) DO UPDATE
-       SET version = space_centres.version + 1, entries_count = excluded.entries_count, centre = excluded.centre)
+)
+INSERT INTO space_centres (tenant_id, space_id, model_id, version, entries_count, centre)
+SELECT %(tenant_id)s, %(space_id)s, m.id, 1, n,
+       live.mean * array_fill(n / (2.0 * n + 20), ARRAY[m.dimensions])::vector
+       + m.mean * array_fill(1 - n / (2.0 * n + 20), ARRAY[m.dimensions])::vector
+  FROM live
+  JOIN embedding_models m ON m.id = %(model_id)s
+ WHERE n > 0
+    ON CONFLICT (tenant_id, space_id, model_id) DO UPDATE
+   SET version = space_centres.version + 1, entries_count = excluded.entries_count, centre = excluded.centre;
+
+-- follow_centre --
+-- Every vector's norm follows the centre.
 UPDATE entry_vectors v
-   SET centred_norm = greatest(v.embedding::vector <-> fresh.centre, 0.05)
-  FROM fresh
- WHERE v.tenant_id = %(tenant_id)s AND v.space_id = %(space_id)s AND v.model_id = %(model_id)s;
+   SET centred_norm = greatest(v.embedding::vector <-> c.centre, 0.05)
+  FROM space_centres c
+ WHERE v.tenant_id = %(tenant_id)s AND v.space_id = %(space_id)s AND v.model_id = %(model_id)s
+   AND c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.model_id = %(model_id)s;
 
 -- count_outcome --
 INSERT INTO procedure_outcomes (tenant_id, space_id, id, successes, failures)

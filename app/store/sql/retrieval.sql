@@ -1,6 +1,8 @@
 -- candidates --
 -- All arms over one space, in one statement: what search brings up, with what each arm saw.
 --
+-- served: the model that serves the space, and the question as it hears it; NULL if this process has not got
+--   that model, or it failed. One model serves all spaces, unless the store is just changing models.
 -- dense: centred cosine similarity, ((q' . d) - (q' . m)) / |d - m| with q' the centred query, m the
 --   space's centre and |d - m| stored per vector. Exact; an index-only scan of entry_vectors_live.
 -- lexical: BM25 (k1 1.2, b 0.75, Lucene's idf over at least 100 documents) from the space's own
@@ -16,13 +18,26 @@
 -- Looking back reads past versions too; the branches marked so never run otherwise (a one-time filter).
 -- The mirrored columns are those of the current version: with known_at, what holds is left to the caller.
 -- The final join is LATERAL with LIMIT 1: a plain join would hash the whole space.
-WITH centre AS MATERIALIZED (
+WITH served AS MATERIALIZED (
+    SELECT model.id AS model_id, model.mean, (%(vectors)s::vector[])[place] - model.question_shift AS question,
+           (%(cosine_offsets)s::float8[])[coalesce(place, 1)] AS cosine_offset,
+           (%(keyword_weights)s::float8[])[coalesce(place, 1)] AS keyword_weight,
+           (%(bm25_scales)s::float8[])[coalesce(place, 1)] AS bm25_scale,
+           (%(keyword_powers)s::float8[])[coalesce(place, 1)] AS keyword_power,
+           (%(least_evidences)s::float8[])[coalesce(place, 1)] AS least_evidence
+      FROM (SELECT model_id, array_position(%(model_ids)s::smallint[], model_id) AS place
+              FROM spaces
+             WHERE tenant_id = %(tenant_id)s AND id = %(space_id)s) AS space
+     CROSS JOIN LATERAL (SELECT * FROM embedding_models WHERE id = space.model_id LIMIT 1) AS model
+),
+centre AS MATERIALIZED (
     SELECT centred.query::halfvec AS query, -(centred.query <#> m.point) AS shift
       FROM (SELECT coalesce(
                 (SELECT c.centre FROM space_centres c
-                  WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.model_id = %(model_id)s),
-                (SELECT e.mean FROM embedding_models e WHERE e.id = %(model_id)s)) AS point) AS m
-     CROSS JOIN LATERAL (SELECT l2_normalize(%(vector)s::vector - m.point) AS query) AS centred
+                  WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s
+                    AND c.model_id = (SELECT model_id FROM served)),
+                (SELECT mean FROM served)) AS point) AS m
+     CROSS JOIN LATERAL (SELECT l2_normalize((SELECT question FROM served) - m.point) AS query) AS centred
 ),
 dense AS MATERIALIZED (
     SELECT hit.id, hit.text_version, t.tier, hit.visible, hit.cosine_similarity
@@ -33,22 +48,22 @@ dense AS MATERIALIZED (
                        scope_key = ANY(%(scope_keys)s::bigint[])
                        AND CASE WHEN %(known_at)s::timestamptz IS NULL
                                 THEN coalesce(holds_from <= %(as_of)s, TRUE) AND coalesce(holds_to > %(as_of)s, TRUE)
-                                ELSE uuid_extract_timestamp(id) <= %(known_at)s END AS visible,
+                                ELSE id <= %(known_by)s::uuid END AS visible,
                        (-(embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre))
                            / centred_norm AS cosine_similarity
                   FROM entry_vectors
-                 WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = %(model_id)s
-                   AND tier_key = tier_key(t.tier) AND live AND %(vector)s::vector IS NOT NULL
+                 WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = (SELECT model_id FROM served)
+                   AND tier_key = tier_key(t.tier) AND live AND (SELECT question FROM served) IS NOT NULL
                  UNION ALL
                 SELECT id, text_version,
                        scope_key = ANY(%(scope_keys)s::bigint[])
                        AND CASE WHEN %(known_at)s::timestamptz IS NULL
                                 THEN coalesce(holds_from <= %(as_of)s, TRUE) AND coalesce(holds_to > %(as_of)s, TRUE)
-                                ELSE uuid_extract_timestamp(id) <= %(known_at)s END,
+                                ELSE id <= %(known_by)s::uuid END,
                        (-(embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre)) / centred_norm
                   FROM entry_vectors  -- looking back
-                 WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = %(model_id)s
-                   AND tier_key = tier_key(t.tier) AND NOT live AND %(vector)s::vector IS NOT NULL AND %(looks_back)s) AS v
+                 WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND model_id = (SELECT model_id FROM served)
+                   AND tier_key = tier_key(t.tier) AND NOT live AND (SELECT question FROM served) IS NOT NULL AND %(looks_back)s) AS v
          ORDER BY v.visible DESC, v.cosine_similarity DESC, v.id
          LIMIT %(candidate_limit)s) AS hit
 ),
@@ -67,7 +82,7 @@ matches AS MATERIALIZED (
            p.scope_key = ANY(%(scope_keys)s::bigint[])
            AND CASE WHEN %(known_at)s::timestamptz IS NULL
                     THEN coalesce(p.holds_from <= %(as_of)s, TRUE) AND coalesce(p.holds_to > %(as_of)s, TRUE)
-                    ELSE uuid_extract_timestamp(p.id) <= %(known_at)s END AS visible
+                    ELSE p.id <= %(known_by)s::uuid END AS visible
       FROM query_terms q
       JOIN entry_postings p
         ON p.tenant_id = %(tenant_id)s AND p.space_id = %(space_id)s AND p.term = q.term
@@ -109,9 +124,10 @@ lexical AS (
 ),
 pool AS (
     SELECT hits.*,
-           power(greatest(coalesce(cosine_similarity, -1) + %(cosine_offset)s, 0), 2)
-           + %(keyword_weight)s
-             * power(coalesce(bm25_score * coverage, 0) / %(bm25_scale)s, %(keyword_power)s) AS evidence
+           power(greatest(coalesce(cosine_similarity, -1) + (SELECT cosine_offset FROM served), 0), 2)
+           + (SELECT keyword_weight FROM served)
+             * power(coalesce(bm25_score * coverage, 0) / (SELECT bm25_scale FROM served),
+                     (SELECT keyword_power FROM served)) AS evidence
       FROM (SELECT ids.id, ids.text_version, ids.tier, ids.visible, d.cosine_similarity, b.bm25_score,
                    least(1, b.bm25_score / (SELECT best FROM best_score)) AS coverage
               FROM (SELECT id, text_version, tier, visible FROM dense
@@ -126,7 +142,7 @@ ranked AS (
 ),
 chosen AS MATERIALIZED (
     SELECT id, text_version, tier, cosine_similarity, bm25_score, coverage, FALSE AS is_preference,
-           evidence < %(least_evidence)s AND visible AND tier <> 'memories' AND cosine_similarity IS NOT NULL
+           evidence < (SELECT least_evidence FROM served) AND visible AND tier <> 'memories' AND cosine_similarity IS NOT NULL
                AS below_floor
       FROM ranked
      WHERE place <= %(candidate_limit)s
@@ -213,7 +229,7 @@ SELECT c.id, e.version, e.sequence, c.tier::text AS tier, e.text, e.scope, e.fir
                AS cosine_similarity,
            CASE WHEN y.tier = 'memories' THEN y.embedding END AS vector
       FROM entry_vectors y
-     WHERE y.tenant_id = %(tenant_id)s AND y.space_id = %(space_id)s AND y.model_id = %(model_id)s
+     WHERE y.tenant_id = %(tenant_id)s AND y.space_id = %(space_id)s AND y.model_id = (SELECT model_id FROM served)
        AND y.id = c.id AND y.text_version = c.text_version
        AND (e.tier = 'memories' OR c.cosine_similarity IS NULL)
      LIMIT 1) AS v ON TRUE
@@ -223,6 +239,10 @@ SELECT c.id, e.version, e.sequence, c.tier::text AS tier, e.text, e.scope, e.fir
      LIMIT 1) AS u ON TRUE
   LEFT JOIN outdated o ON o.id = e.id AND o.version = e.version
  WHERE e.id IS NOT NULL OR c.below_floor;
+
+-- models_of --
+-- The model that serves each of some spaces.
+SELECT id, model_id FROM spaces WHERE tenant_id = %(tenant_id)s AND id = ANY(%(space_ids)s::uuid[]);
 
 -- soul_blocks --
 -- The active blocks of a persona, in the order in which they are rendered.

@@ -29,13 +29,25 @@ WITH eligible AS MATERIALIZED (
        AND (%(since)s::timestamptz IS NULL OR happened_at >= %(since)s)
        AND (%(until)s::timestamptz IS NULL OR happened_at < %(until)s)
 ),
+served AS MATERIALIZED (
+    SELECT model.id AS model_id, model.mean, (%(vectors)s::vector[])[place] - model.question_shift AS question,
+           (%(cosine_offsets)s::float8[])[coalesce(place, 1)] AS cosine_offset,
+           (%(keyword_weights)s::float8[])[coalesce(place, 1)] AS keyword_weight,
+           (%(bm25_scales)s::float8[])[coalesce(place, 1)] AS bm25_scale,
+           (%(keyword_powers)s::float8[])[coalesce(place, 1)] AS keyword_power
+      FROM (SELECT model_id, array_position(%(model_ids)s::smallint[], model_id) AS place
+              FROM spaces
+             WHERE tenant_id = %(tenant_id)s AND id = %(space_id)s) AS space
+     CROSS JOIN LATERAL (SELECT * FROM embedding_models WHERE id = space.model_id LIMIT 1) AS model
+),
 centre AS MATERIALIZED (
     SELECT centred.query::halfvec AS query, -(centred.query <#> m.point) AS shift
       FROM (SELECT coalesce(
                 (SELECT c.centre FROM space_centres c
-                  WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.model_id = %(model_id)s),
-                (SELECT e.mean FROM embedding_models e WHERE e.id = %(model_id)s)) AS point) AS m
-     CROSS JOIN LATERAL (SELECT l2_normalize(%(vector)s::vector - m.point) AS query) AS centred
+                  WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s
+                    AND c.model_id = (SELECT model_id FROM served)),
+                (SELECT mean FROM served)) AS point) AS m
+     CROSS JOIN LATERAL (SELECT l2_normalize((SELECT question FROM served) - m.point) AS query) AS centred
 ),
 statistics AS MATERIALIZED (
     SELECT tier, greatest(terms, 1)::float8 / greatest(documents, 1) AS average_length,
@@ -83,9 +95,9 @@ seen AS (
         SELECT (-(y.embedding <#> (SELECT query FROM centre)) - (SELECT shift FROM centre)) / y.centred_norm
                    AS cosine_similarity
           FROM entry_vectors y
-         WHERE y.tenant_id = %(tenant_id)s AND y.space_id = %(space_id)s AND y.model_id = %(model_id)s
+         WHERE y.tenant_id = %(tenant_id)s AND y.space_id = %(space_id)s AND y.model_id = (SELECT model_id FROM served)
            AND y.id = e.id AND y.text_version = e.text_version
-         LIMIT 1) AS v ON %(vector)s::vector IS NOT NULL
+         LIMIT 1) AS v ON (SELECT question FROM served) IS NOT NULL
      UNION ALL
     SELECT id, text_version, NULL, NULL, NULL, bm25_score FROM bm25
 ),
@@ -100,13 +112,13 @@ hits AS (
 best AS MATERIALIZED (
     SELECT id, version, cosine_similarity, bm25_score, coverage
       FROM hits
-     ORDER BY power(greatest(coalesce(cosine_similarity, -1) + %(cosine_offset)s, 0), 2)
-              + %(keyword_weight)s
-                * power(coalesce(bm25_score * coverage, 0) / %(bm25_scale)s, %(keyword_power)s) DESC,
+     ORDER BY power(greatest(coalesce(cosine_similarity, -1) + (SELECT cosine_offset FROM served), 0), 2)
+              + (SELECT keyword_weight FROM served)
+                * power(coalesce(bm25_score * coverage, 0) / (SELECT bm25_scale FROM served), (SELECT keyword_power FROM served)) DESC,
               CASE WHEN %(asks)s THEN NULL ELSE happened_at END DESC, CASE WHEN %(asks)s THEN id END, id DESC
      LIMIT %(limit)s
 )
-SELECT e.*, s.name AS space, b.cosine_similarity, b.bm25_score, b.coverage
+SELECT e.*, s.name AS space, s.model_id, b.cosine_similarity, b.bm25_score, b.coverage
   FROM best b
  CROSS JOIN LATERAL (
     SELECT * FROM entry_versions x
