@@ -1,5 +1,8 @@
 """The shell: fills the store, asks, scores."""
 
+from collections.abc import Callable
+from functools import partial
+
 from app.assembly.records import BudgetTokens
 from evals.bm25 import PlainBm25, fill, plain_bm25
 from evals.metrics import Tally, distinct, fraction_at
@@ -26,13 +29,13 @@ async def measure(service: Service, work: Work) -> Tally:
             for batch in batches(corpus):
                 await space.write(batch)
                 progress.step(sum(map(_document_ms, batch)), what)
-            await _ask(space, corpus, task, tally, progress, what)
+            await _ask(space, corpus, task, tally, partial(progress.step, _question_ms(task), what))
     for pair_task, pairs in work.pairs:
         await _judge(service, pair_task, pairs, tally, progress)
     return tally
 
 
-async def _ask(space: Space, corpus: Corpus, task: RetrievalTask, tally: Tally, progress: Progress, what: str) -> None:
+async def _ask(space: Space, corpus: Corpus, task: RetrievalTask, tally: Tally, advance: Callable[[], None]) -> None:
     plain = plain_bm25(corpus.documents)
     for question in corpus.questions:
         ours, theirs = await space.search(question), plain.best(question.text, SEARCH_LIMIT)
@@ -42,7 +45,7 @@ async def _ask(space: Space, corpus: Corpus, task: RetrievalTask, tally: Tally, 
             tally.add_plain(key, value)
         if task.prompts:
             await _prompt(space, question, plain, f"prompt.{task.folder}", tally)
-        progress.step(_question_ms(task), what)
+        advance()
 
 
 async def _prompt(space: Space, question: Question, plain: PlainBm25, key: str, tally: Tally) -> None:
