@@ -57,13 +57,13 @@ def test_both_sides_must_be_there():
     assert scores.beam(question, _documents("c", "a")) == {"beam.update.both@5": 1}
 
 
-def _pair(contradicts: bool, kind: str = "value") -> Pair:
+def _pair(*, contradicts: bool, kind: str = "value") -> Pair:
     return Pair("a", "b", contradicts, ("contradiction_pairs.en",), kind)
 
 
 def test_precision_and_recall_of_what_is_called_a_contradiction():
     tally = Tally()
-    count_pairs([_pair(True), _pair(True), _pair(False), _pair(False)], [True, False, True, False], tally)
+    count_pairs([_pair(contradicts=True), _pair(contradicts=True), _pair(contradicts=False), _pair(contradicts=False)], [True, False, True, False], tally)
     figures = tally.figures()
     assert figures["contradiction_pairs.en.precision"].value == 0.5
     assert figures["contradiction_pairs.en.recall"].value == 0.5
@@ -72,7 +72,7 @@ def test_precision_and_recall_of_what_is_called_a_contradiction():
 
 def test_precision_is_unknown_where_nothing_is_called():
     tally = Tally()
-    count_pairs([_pair(True)], [False], tally)
+    count_pairs([_pair(contradicts=True)], [False], tally)
     figure = tally.figures()["contradiction_pairs.en.precision"]
     assert figure.value is None
     assert figure.interval is None
