@@ -63,7 +63,11 @@ def _pair(*, contradicts: bool, kind: str = "value") -> Pair:
 
 def test_precision_and_recall_of_what_is_called_a_contradiction():
     tally = Tally()
-    count_pairs([_pair(contradicts=True), _pair(contradicts=True), _pair(contradicts=False), _pair(contradicts=False)], [True, False, True, False], tally)
+    count_pairs(
+        [_pair(contradicts=True), _pair(contradicts=True), _pair(contradicts=False), _pair(contradicts=False)],
+        [True, False, True, False],
+        tally,
+    )
     figures = tally.figures()
     assert figures["contradiction_pairs.en.precision"].value == 0.5
     assert figures["contradiction_pairs.en.recall"].value == 0.5
