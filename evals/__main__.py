@@ -9,6 +9,7 @@ from pathlib import Path
 
 import orjson
 
+from app.logs import configure_logging
 from evals.metrics import Tally
 from evals.plan import Work, plan
 from evals.progress import say
@@ -19,6 +20,7 @@ from evals.service import running
 
 def main() -> None:
     """Measure, print the table, write the file."""
+    configure_logging()
     options = _options(sys.argv[1:])
     started = time.perf_counter()
     try:
@@ -53,6 +55,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"DATA: no folder {options.data}")
+    if options.out.is_dir():
+        parser.error(f"OUT: {options.out} is a folder")
     if not options.out.resolve().parent.is_dir():
         parser.error(f"OUT: no folder {options.out.resolve().parent}")
     return options

@@ -45,7 +45,7 @@ RETRIEVAL = (
     RetrievalTask(
         "locomo", ("conversations",), conversations.locomo, scores.locomo, corpora=2, questions=100, prompts=True
     ),
-    RetrievalTask("longmemeval", ("instances",), conversations.longmemeval, scores.longmemeval, corpora=5),
+    RetrievalTask("longmemeval", ("instances",), conversations.longmemeval, scores.longmemeval, corpora=6),
     RetrievalTask("beam_100k", ("conversations",), conversations.beam, scores.beam, corpora=4),
     RetrievalTask("squad_it", ("paragraphs", "questions"), facts.squad_it, scores.squad_it, questions=200),
     RetrievalTask("short_facts", ("memories", "questions"), facts.short_facts, scores.short_facts),

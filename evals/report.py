@@ -1,7 +1,7 @@
 """One table for people, one JSON object for programs."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evals.metrics import Figure
@@ -14,12 +14,20 @@ def table(figures: Mapping[str, Figure]) -> str:
     for published in PUBLISHED:
         peers[published.key].append(published)
     lines = ["| figure | Ricordo | 95 % | items | plain BM25 | published |", "|---|---:|---|---:|---:|---|"]
-    for key, figure in figures.items():
+    for key in _in_order(figures):
+        figure = figures[key]
         interval = "" if figure.interval is None else "–".join(_number(end) for end in figure.interval)
         others = "; ".join(f"{one.name} {_number(one.value)}" for one in peers[key])
         cells = (f"`{key}`", _number(figure.value), interval, str(figure.items), _plain(figure), others)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _in_order(keys: Iterable[str]) -> list[str]:
+    """By the first name, in the order in which those come; within one, totals before their parts."""
+    listed = list(keys)
+    firsts = list(dict.fromkeys(key.partition(".")[0] for key in listed))
+    return sorted(listed, key=lambda key: (firsts.index(key.partition(".")[0]), key.count(".")))
 
 
 def _plain(figure: Figure) -> str:

@@ -27,7 +27,8 @@ async def measure(service: Service, work: Work) -> Tally:
             what = f"{task.folder} {number} of {len(corpora)}"
             space = Space(service, f"user:{corpus.name}")
             for batch in batches(corpus):
-                await space.write(batch)
+                superseded = await space.write(batch)
+                tally.add(f"superseded.{task.folder}", float(superseded), float(len(batch)))
                 progress.step(sum(map(_document_ms, batch)), what)
             await _ask(space, corpus, task, tally, partial(progress.step, _question_ms(task), what))
     for pair_task, pairs in work.pairs:

@@ -46,11 +46,16 @@ class Space:
     name: str
     documents: dict[PublicId, Document] = field(default_factory=dict)
 
-    async def write(self, documents: Sequence[Document]) -> None:
-        """Remember documents, in order, as memories; at most a batch."""
+    async def write(self, documents: Sequence[Document]) -> int:
+        """Remember documents, in order, as memories; at most a batch.
+
+        Returns:
+            How many entries gave way to one of them.
+        """
         contents = [Content(text=document.text, valid_from=document.at) for document in documents]
         effects = await self.service.runtime.entries.create(self.service.caller, self.name, Tier.MEMORIES, contents)
         self.documents.update((e.entry.id, document) for e, document in zip(effects, documents, strict=True))
+        return len({gone for effect in effects for gone in effect.written.superseded})
 
     async def search(self, question: Question) -> list[Document]:
         """The best documents by relevance, without a floor."""
