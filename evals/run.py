@@ -25,12 +25,13 @@ async def measure(service: Service, work: Work) -> Tally:
     for task, corpora in work.retrieval:
         for number, corpus in enumerate(corpora, 1):
             what = f"{task.folder} {number} of {len(corpora)}"
-            space = Space(service, f"user:{corpus.name}")
+            space, written = Space(service, f"user:{corpus.name}"), list[tuple[int, int]]()
             for batch in batches(corpus):
-                superseded = await space.write(batch)
-                tally.add(f"superseded.{task.folder}", float(superseded), float(len(batch)))
+                written.append((await space.write(batch), len(batch)))
                 progress.step(sum(map(_document_ms, batch)), what)
             await _ask(space, corpus, task, tally, partial(progress.step, _question_ms(task), what))
+            for superseded, entries in written:
+                tally.add(f"superseded.{task.folder}", float(superseded), float(entries))
     for pair_task, pairs in work.pairs:
         await _judge(service, pair_task, pairs, tally, progress)
     return tally
