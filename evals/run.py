@@ -1,0 +1,100 @@
+"""The shell: fills the store, asks, scores."""
+
+from collections.abc import Callable
+from functools import partial
+
+from app.assembly.records import BudgetTokens
+from evals.bm25 import PlainBm25, fill, plain_bm25
+from evals.metrics import Tally, distinct, fraction_at
+from evals.pairs import called, count_pairs, similarities
+from evals.plan import PairTask, RetrievalTask, Work
+from evals.progress import Progress
+from evals.records import Corpus, Document, Pair, Question
+from evals.service import SEARCH_LIMIT, Service, Space, batches
+
+_ENTRY_MS, _CHARACTER_MS, _QUESTION_MS, _PROMPT_MS, _PAIR_MS = 4.0, 0.015, 20.0, 25.0, 5.0
+"""Guesses of what things take, for the estimate alone."""
+
+_PAIR_BATCH = 200
+
+
+async def measure(service: Service, work: Work) -> Tally:
+    """Everything, one data set after the other."""
+    tally = Tally()
+    progress = Progress(_guess_ms(work))
+    for task, corpora in work.retrieval:
+        for number, corpus in enumerate(corpora, 1):
+            what = f"{task.folder} {number} of {len(corpora)}"
+            space, written = Space(service, f"user:{corpus.name}"), list[tuple[int, int]]()
+            for batch in batches(corpus):
+                written.append((await space.write(batch), len(batch)))
+                progress.step(sum(map(_document_ms, batch)), what)
+            await _ask(space, corpus, task, tally, partial(progress.step, _question_ms(task), what))
+            for superseded, entries in written:
+                tally.add(f"superseded.{task.folder}", float(superseded), float(entries))
+    for pair_task, pairs in work.pairs:
+        await _judge(service, pair_task, pairs, tally, progress)
+    return tally
+
+
+async def _ask(space: Space, corpus: Corpus, task: RetrievalTask, tally: Tally, advance: Callable[[], None]) -> None:
+    plain = plain_bm25(corpus.documents)
+    for question in corpus.questions:
+        ours, theirs = await space.search(question), plain.best(question.text, SEARCH_LIMIT)
+        for key, value in task.score(question, ours).items():
+            tally.add(key, value)
+        for key, value in task.score(question, theirs).items():
+            tally.add_plain(key, value)
+        if task.prompts:
+            await _prompt(space, question, plain, f"prompt.{task.folder}", tally)
+        advance()
+
+
+async def _prompt(space: Space, question: Question, plain: PlainBm25, key: str, tally: Tally) -> None:
+    """The default prompt; beside it what BM25 alone would put into the same budget for memories."""
+    assembled, entries = await space.assemble(question)
+    count = space.service.runtime.count
+    filled = fill(plain.best(question.text, SEARCH_LIMIT * 4), BudgetTokens().memories, count)
+    for add, documents in ((tally.add, entries), (tally.add_plain, filled)):
+        add(f"{key}.evidence", fraction_at(len(documents), _keys(documents), question.evidence))
+        add(f"{key}.noise", float(sum(not _is_evidence(d, question) for d in documents)), float(len(documents)))
+    tally.add(f"{key}.entries", float(len(entries)))
+    tally.add_plain(f"{key}.entries", float(len(filled)))
+    tally.sample(f"{key}.tokens", float(assembled.assembly.tokens["total"]))
+    tally.sample(f"{key}.latency_ms", assembled.timings_ms["total"])
+
+
+def _keys(documents: list[Document]) -> list[str]:
+    return distinct(document.key for document in documents)
+
+
+def _is_evidence(document: Document, question: Question) -> bool:
+    return any(document.key in piece for piece in question.evidence)
+
+
+async def _judge(service: Service, task: PairTask, pairs: tuple[Pair, ...], tally: Tally, progress: Progress) -> None:
+    embedder, band = service.runtime.entries.embedder, service.runtime.assembly.rules.band
+    calls: list[bool] = []
+    for start in range(0, len(pairs), _PAIR_BATCH):
+        batch = pairs[start : start + _PAIR_BATCH]
+        earlier = await embedder.embed_documents([pair.earlier for pair in batch])
+        later = await embedder.embed_documents([pair.later for pair in batch])
+        cosines = similarities(earlier, later)
+        calls += [called(pair, cosine, band) for pair, cosine in zip(batch, cosines, strict=True)]
+        progress.step(_PAIR_MS * len(batch), task.folder)
+    count_pairs(pairs, calls, tally)
+
+
+def _guess_ms(work: Work) -> float:
+    corpora = [(task, corpus) for task, loaded in work.retrieval for corpus in loaded]
+    writing = sum(_document_ms(document) for _, corpus in corpora for document in corpus.documents)
+    asking = sum(_question_ms(task) * len(corpus.questions) for task, corpus in corpora)
+    return max(writing + asking + _PAIR_MS * sum(len(pairs) for _, pairs in work.pairs), 1.0)
+
+
+def _document_ms(document: Document) -> float:
+    return _ENTRY_MS + _CHARACTER_MS * min(len(document.text), 5_000)
+
+
+def _question_ms(task: RetrievalTask) -> float:
+    return _QUESTION_MS + (_PROMPT_MS if task.prompts else 0.0)
