@@ -73,12 +73,14 @@ def _is_evidence(document: Document, question: Question) -> bool:
 
 
 async def _judge(service: Service, task: PairTask, pairs: tuple[Pair, ...], tally: Tally, progress: Progress) -> None:
-    embedder, band = service.runtime.entries.embedder, service.runtime.assembly.rules.band
+    embedders, band = service.runtime.entries.embedders, service.runtime.assembly.models.rules.band
+    model = embedders.only
+    assert model is not None  # noqa: S101 - a store of one model
     calls: list[bool] = []
     for start in range(0, len(pairs), _PAIR_BATCH):
         batch = pairs[start : start + _PAIR_BATCH]
-        earlier = await embedder.embed_documents([pair.earlier for pair in batch])
-        later = await embedder.embed_documents([pair.later for pair in batch])
+        earlier = await embedders.embed_documents(model, [pair.earlier for pair in batch])
+        later = await embedders.embed_documents(model, [pair.later for pair in batch])
         cosines = similarities(earlier, later)
         calls += [called(pair, cosine, band) for pair, cosine in zip(batch, cosines, strict=True)]
         progress.step(_PAIR_MS * len(batch), task.folder)
