@@ -61,7 +61,7 @@ from app.store.search import PostgresSearch
 from app.store.soul import PostgresSoul
 from app.store.spaces import PostgresSpaces
 from app.text.terms import query_terms
-from app.text.tokens import token_counter
+from app.text.tokens import remembering, token_counter
 
 DEFAULT_TENANT = "default"
 CONNECT_SECONDS = 10
@@ -259,7 +259,7 @@ async def open_runtime_with(
         async with open_database(settings) as url:
             model = await _started(url, settings, embedder, loading)
             await asyncio.to_thread(_ensure_first_key, settings, url)
-            count = await counting
+            count = remembering(await counting)
             await warming
             async with create_pool(url, settings.database_connections) as pool:
                 models = ServedModels(

@@ -4,7 +4,7 @@ A prompt is rendered again from the logged versions and signals: the same bytes,
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -132,12 +132,14 @@ def replay(
         blocks: The logged versions of soul blocks that still exist, dropped ones too.
     """
     selection = selection_from(row, tuple(entries), tuple(blocks))
-    assembly = compose(selection, request, count)
+    assembly = compose(selection, request)
     logged = len(row.outcome["entries"]) + len(row.outcome["soul"])
+    erased = logged - len(selection.entries) - len(selection.soul)
+    if erased:
+        tokens = {**selection.tokens, "total": count(assembly.prompt)}
+        assembly = replace(assembly, selection=replace(selection, tokens=tokens))
     return Replayed(
-        assembly=assembly,
-        identical=_digest(assembly.prompt) == row.outcome["prompt_sha256"],
-        erased=logged - len(selection.entries) - len(selection.soul),
+        assembly=assembly, identical=_digest(assembly.prompt) == row.outcome["prompt_sha256"], erased=erased
     )
 
 
@@ -171,7 +173,7 @@ def selection_from(row: LogRow, entries: Sequence[Entry], blocks: Sequence[SoulB
             for kind, ids in outcome["remarks"]
             if texts.keys() >= set(ids)
         ),
-        tokens={name: tokens for name, tokens in outcome["tokens"].items() if name != "total"},
+        tokens=outcome["tokens"],
     )
 
 

@@ -159,17 +159,22 @@ def pack(
 
 def pack_remarks(
     remarks: Sequence[Remark], texts: Sequence[str], packed: Packed, request: AssemblyRequest, count: TokenCounter
-) -> tuple[Remark, ...]:
-    """The remarks that fit in their own budget and in what is left of the total, most important first."""
+) -> tuple[tuple[Remark, ...], int]:
+    """The remarks that fit in their own budget and in what is left of the total, most important first.
+
+    Returns:
+        Those remarks, and the tokens that they take.
+    """
     total = request.overrides.budget_tokens.total
     left = float("inf") if total is None else total - sum(packed.tokens.values())
     purse = _Purse(min(REMARK_TOKENS, left))
     packer = _Packer(MARKUP[request.format], count, open={e.section.value for e in packed.entries})
-    return tuple(
+    kept = tuple(
         remark
         for remark, text in zip(remarks, texts, strict=True)
         if packer.offer_text(render_remark(text, packer.markup), Section.RELEVANT_FACTS, purse)
     )
+    return kept, purse.spent
 
 
 def group_of(scored: Scored, request: AssemblyRequest) -> Group:

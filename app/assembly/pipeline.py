@@ -49,7 +49,7 @@ def assemble(
     request: AssemblyRequest, plan: QueryPlan, retrieved: Retrieved, rules: AssemblyRules, count: TokenCounter
 ) -> Assembly:
     """Turn what was retrieved into a prompt. Pure: equal arguments, equal bytes."""
-    return compose(select(request, plan, retrieved, rules, count), request, count)
+    return compose(select(request, plan, retrieved, rules, count), request)
 
 
 def select(
@@ -66,6 +66,7 @@ def select(
     packed = pack(ranked, retrieved.soul, request, count)
     remarks = remark(screened, packed.entries, plan, retrieved)
     texts = remark_texts(remarks, packed.entries)
+    kept_remarks, remark_tokens = pack_remarks(remarks, texts, packed, request, count)
     return Selection(
         soul=packed.soul,
         dropped_soul=packed.dropped_soul,
@@ -80,8 +81,8 @@ def select(
         ),
         supersessions=(*screened.supersessions, *_stored_supersessions(packed.entries)),
         unresolved=screened.unresolved,
-        remarks=pack_remarks(remarks, texts, packed, request, count),
-        tokens=packed.tokens,
+        remarks=kept_remarks,
+        tokens={"total": sum(packed.tokens.values()) + remark_tokens, **packed.tokens},
     )
 
 
@@ -239,7 +240,7 @@ def _reading_order(entries: Sequence[Selected]) -> tuple[Selected, ...]:
     return tuple(sorted([*others, *episodes], key=lambda e: order.index(e.section)))
 
 
-def compose(selection: Selection, request: AssemblyRequest, count: TokenCounter) -> Assembly:
+def compose(selection: Selection, request: AssemblyRequest) -> Assembly:
     """Render a selection. Replaying a logged selection gives the same bytes."""
     markup = MARKUP[request.format]
     sections: Mapping[Section, list[str]] = {section: [] for section in Section}
@@ -257,7 +258,6 @@ def compose(selection: Selection, request: AssemblyRequest, count: TokenCounter)
     return Assembly(
         prompt=prompt,
         selection=selection,
-        tokens={"total": count(prompt), **selection.tokens},
         stable_prefix=rendered[Section.IDENTITY] + rendered[Section.PREFERENCES],
     )
 

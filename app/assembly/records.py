@@ -294,7 +294,7 @@ class Selection:
 
     Attributes:
         entries: In the order of the prompt.
-        tokens: Tokens of `soul` and of every tier, wrappers included.
+        tokens: Tokens of `total`, `soul` and every tier, wrappers included; the total includes the remarks.
     """
 
     soul: tuple[SoulBlock, ...]
@@ -319,11 +319,14 @@ class Assembly:
     """A finished prompt.
 
     Attributes:
-        tokens: Tokens of `total`, `soul` and the tiers; the total includes conflicts and notices.
         stable_prefix: The part of the prompt that depends on neither query nor history.
     """
 
     prompt: str
     selection: Selection
-    tokens: Mapping[str, int]
     stable_prefix: str
+
+    @property
+    def tokens(self) -> Mapping[str, int]:
+        """Tokens of the prompt and of its parts."""
+        return self.selection.tokens

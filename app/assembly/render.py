@@ -6,6 +6,7 @@ the tokenizer splits, so that token counts of elements add up (evidence: the pro
 tests/unit/assembly/test_render.py).
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -73,8 +74,11 @@ _XML_SPECIAL = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"} | {
 }
 
 
+_ANY_SPECIAL = re.compile(f"[{re.escape(''.join(map(chr, _XML_SPECIAL)))}]")
+
+
 def _escape_xml(text: str) -> str:
-    return text.translate(_XML_SPECIAL)
+    return text.translate(_XML_SPECIAL) if _ANY_SPECIAL.search(text) else text  # most texts have none
 
 
 _LINE_BREAKS = {

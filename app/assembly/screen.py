@@ -212,16 +212,24 @@ def _may_cover(longer: Gist, shorter: Gist) -> bool:
 def _distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Dropped]]:
     """Keep one of several entries of a tier that say the same: the one that says most, then the newest."""
     told = [(candidate, _outline(candidate).gist) for candidate in candidates]
-    ranked = sorted(told, key=lambda pair: (-pair[1].length, -pair[0].sequence, pair[0].id))
-    said: dict[tuple[str, Tier], defaultdict[int, list[tuple[Candidate, Gist]]]] = {}
+    told.sort(key=lambda pair: (-pair[1].length, -pair[0].sequence, pair[0].id))
+    said: defaultdict[tuple[str, Tier], list[tuple[int, Candidate, Gist]]] = defaultdict(list)
     repeated: set[PublicId] = set()
-    for candidate, gist in ranked:
-        place = said.setdefault((candidate.space, candidate.tier), defaultdict(list))
-        rarest = min((place[word] for word in gist.words), key=len)
-        if any(_may_cover(other, gist) and _covers(one.text, candidate.text) for one, other in rarest):
+    for candidate, gist in told:
+        signature = _signature(gist)
+        before = said[candidate.space, candidate.tier]
+        alike = (pair for pair in before if not signature & ~pair[0])
+        if any(_may_cover(other, gist) and _covers(one.text, candidate.text) for _, one, other in alike):
             repeated.add(candidate.id)
-            continue
-        for word in gist.words:
-            place[word].append((candidate, gist))
+        else:
+            before.append((signature, candidate, gist))
     kept = [c for c in candidates if c.id not in repeated]
     return kept, [Dropped(c.id, DropReason.DUPLICATE) for c in candidates if c.id in repeated]
+
+
+def _signature(gist: Gist) -> int:
+    """256 bits, one for each word: those of a text that another one covers are among the other's."""
+    signature = 0
+    for word in gist.words:
+        signature |= 1 << (word & 255)
+    return signature

@@ -84,7 +84,7 @@ class AssemblyService:
         _check_pinned(request, retrieved)
         selection = select(request, query_plan, retrieved, self.models.rules, self.count)
         watch.lap("select")
-        assembly = compose(selection, request, self.count)
+        assembly = compose(selection, request)
         watch.lap("render")
         versions = {c.id: c.version for c in retrieved.candidates}
         return Assembled(assembly, query_plan, retrieved.degraded, versions, watch.total())
