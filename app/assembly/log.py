@@ -4,7 +4,7 @@ A prompt is rendered again from the logged versions and signals: the same bytes,
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
