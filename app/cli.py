@@ -1,5 +1,10 @@
 """The `ricordo` command."""
 
+import os
+
+# Before anything imports numpy: threads that fight over the cores make an assembly's cosines 16 ms instead of 0.3.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine
