@@ -90,12 +90,6 @@ def scope_depth(scope: str) -> int:
     return 0 if scope == "" else scope.count("/") + 1
 
 
-def scopes_overlap(one: str, other: str) -> bool:
-    """Whether some request can see both: one is the other, or a prefix of it."""
-    shorter, longer = sorted((one, other), key=len)
-    return shorter in ("", longer) or longer.startswith(shorter + "/")
-
-
 def scope_key(scope: str) -> int:
     """A stable signed 64-bit key of a scope, for filters inside an index."""
     return int.from_bytes(blake2b(scope.encode(), digest_size=8).digest(), "big", signed=True)
