@@ -56,6 +56,7 @@ from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
 from app.store.models import ModelCentre, ModelRow, ModelSpec, adopt_model, list_models
 from app.store.pool import create_pool, ping
+from app.store.resident.spaces import ResidentSpaces
 from app.store.retriever import PostgresRetriever
 from app.store.search import PostgresSearch
 from app.store.soul import PostgresSoul
@@ -267,9 +268,10 @@ async def open_runtime_with(
                     partial(list_models, pool),
                     lambda row: build(settings, row.kind or "", row.options),
                 )
-                runtime = _build(settings, pool, models, embedder=embedder, count=count)
+                resident = ResidentSpaces(pool, settings.resident_mb << 20, time.monotonic)
+                runtime = _build(settings, pool, models, resident, embedder=embedder, count=count)
                 async with (
-                    _closing(models),
+                    _closing(models, resident),
                     _background(
                         runtime.recorder.run(), runtime.maintenance.run(settings.consolidation_seconds), models.run()
                     ),
@@ -370,10 +372,16 @@ def soul_measure(count: TokenCounter) -> SoulMeasure:
 
 
 def _build(
-    settings: Settings, pool: Pool, models: ServedModels, *, embedder: RunningEmbedder, count: TokenCounter
+    settings: Settings,
+    pool: Pool,
+    models: ServedModels,
+    resident: ResidentSpaces,
+    *,
+    embedder: RunningEmbedder,
+    count: TokenCounter,
 ) -> Runtime:
-    entries = EntryService(PostgresEntries(pool), models, new_id)
-    assembly_log = PostgresAssemblyLog(pool)
+    entries = EntryService(PostgresEntries(pool, resident.drop), models, new_id)
+    assembly_log = PostgresAssemblyLog(pool, resident.count_uses)
     return Runtime(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
@@ -382,7 +390,7 @@ def _build(
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
         assembly=AssemblyService(
             models=AssemblyModels(models),
-            retriever=PostgresRetriever(pool),
+            retriever=PostgresRetriever(pool, resident),
             count=count,
             seconds=time.perf_counter,
         ),
@@ -395,11 +403,12 @@ def _build(
 
 
 @asynccontextmanager
-async def _closing(models: ServedModels) -> AsyncIterator[None]:
+async def _closing(*closable: ServedModels | ResidentSpaces) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        await models.close()
+        for one in closable:
+            await one.close()
 
 
 @asynccontextmanager

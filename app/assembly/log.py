@@ -4,7 +4,7 @@ A prompt is rendered again from the logged versions and signals: the same bytes,
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -32,8 +32,6 @@ from app.domain.soul import SoulBlock
 from app.scoring.signals import Signals
 
 Json = Mapping[str, Any]
-
-_SIGNALS = tuple(field.name for field in fields(Signals))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ def _entry_json(selected: Selected) -> dict[str, Any]:
         "version": candidate.version,
         "section": selected.section.value,
         "score": selected.scored.score,
-        "signals": {name: getattr(selected.scored.signals, name) for name in _SIGNALS},
+        "signals": selected.scored.signals._asdict(),
         "tokens": selected.tokens,
     }
 

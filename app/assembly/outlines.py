@@ -6,7 +6,7 @@ only the pairs that may contradict or repeat each other: the rules themselves al
 """
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -50,7 +50,6 @@ def pack_outline(known: Outline) -> bytes:
     return head + b"".join(number.to_bytes(4, "little") for one in numbers for number in sorted(one))
 
 
-@lru_cache(maxsize=2_048)  # each of a request's is unpacked for contradictions, then for repetitions
 def unpack_outline(stored: bytes | None) -> Outline | None:
     """What was stored; None when there is nothing, or when other rules made it."""
     if stored is None or len(stored) < _HEAD.size:

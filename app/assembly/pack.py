@@ -7,6 +7,7 @@ from app.assembly.records import (
     PREFERENCE_SHARE,
     SECTION_OF_TIER,
     AssemblyRequest,
+    Candidate,
     Dropped,
     DropReason,
     Remark,
@@ -84,13 +85,22 @@ class _Packer:
 
     def offer(self, scored: Scored, section: Section, purse: _Purse, group: Group | None = None) -> bool:
         """Put one entry in if it fits."""
-        if fewest_tokens(scored.candidate.text) > purse.room:
-            return False
-        tokens = self.count(render_entry(scored.candidate, section, self.markup))
-        fits = self._pay(tokens, section, purse, group)
+        tokens = self._tokens(scored.candidate, section, purse.room)
+        fits = tokens <= purse.room and self._pay(tokens, section, purse, group)
         if fits:
             self.entries.append(Selected(scored, section, tokens))
         return fits
+
+    def _tokens(self, candidate: Candidate, section: Section, room: float) -> int:
+        """What an entry takes; of one that cannot fit, at least how much."""
+        key = (section, self.markup.leaf, self.count)
+        known: int | None = candidate.memo.get(key)
+        if known is None:
+            fewest = fewest_tokens(candidate.text)
+            if fewest > room:
+                return fewest
+            known = candidate.memo[key] = self.count(render_entry(candidate, section, self.markup))
+        return known
 
     def offer_text(self, element: str, section: Section, purse: _Purse) -> bool:
         """Put one element that is no entry in if it fits."""
@@ -191,13 +201,12 @@ def _pack_facts(packer: _Packer, facts: Sequence[Scored], request: AssemblyReque
     lore = _Purse(int(budget * LORE_SHARE), memories)
     others = _Purse(int(budget * ALSO_READ_SHARE), memories)
 
-    def share(scored: Scored) -> _Purse:
-        if scored.candidate.is_lore:
-            return lore
-        return memories if scored.candidate.space == request.space.name else others
+    groups = {s.candidate.space: group_of(s, request) for s in facts}
+    shares = {space: others if group.name != "lore" else lore for space, group in groups.items()}
+    shares[request.space.name] = lore if request.space.name.startswith("lore:") else memories
 
-    section = Section.RELEVANT_FACTS
-    waiting = [s for s in facts if not packer.offer(s, section, share(s), group_of(s, request))]
-    packer.drop(
-        [s for s in waiting if share(s) is memories or not packer.offer(s, section, memories, group_of(s, request))]
-    )
+    def offered(scored: Scored, purse: _Purse) -> bool:
+        return packer.offer(scored, Section.RELEVANT_FACTS, purse, groups[scored.candidate.space])
+
+    waiting = [s for s in facts if not offered(s, shares[s.candidate.space])]
+    packer.drop([s for s in waiting if shares[s.candidate.space] is memories or not offered(s, memories)])

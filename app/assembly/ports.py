@@ -1,6 +1,6 @@
 """What an assembly needs of the world."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol
 
 from app.assembly.plan import QueryPlan
@@ -25,9 +25,13 @@ class Models(Protocol):
         ...
 
 
+Ask = Callable[[], Awaitable[Sequence[Asked]]]
+"""Lets the models hear the question. Takes milliseconds, in which the store can be looked at."""
+
+
 class Retriever(Protocol):
     """Searches every tier of the planned spaces."""
 
-    async def retrieve(self, plan: QueryPlan, asked: Sequence[Asked]) -> Retrieved:
+    async def retrieve(self, plan: QueryPlan, ask: Ask) -> Retrieved:
         """Candidates and soul blocks, in one round trip. Without its model's vector a space has no dense arm."""
         ...

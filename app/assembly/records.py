@@ -5,6 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from app.contradictions.detect import SimilarityBand
 from app.contradictions.resolve import Supersession, Unresolved
@@ -147,6 +151,11 @@ class AssemblyRequest:
         return (self.space, *self.also_read)
 
 
+Memo = dict[object, Any]
+"""What was worked out from one version of an entry. Candidates of that version may share it: it says how often a thing
+is worked out, never what comes of it."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Candidate:
     """An entry that search brought up, with what each arm saw. Never changed once it is made.
@@ -157,11 +166,12 @@ class Candidate:
         cosine_similarity: Centred, in [-1, 1]; None if the dense arm did not see it.
         bm25_score: >= 0; None if no word matched.
         coverage: Share of the query's information that matched, in [0, 1]; None likewise.
-        vector: Raw unit vector as float16 bytes, for memories; None elsewhere.
+        vector: Raw unit vector of shape (d,), for memories; None elsewhere.
         outline: What was read in the text when it was written (`outlines.py`), if that is known.
         is_preference: Brought up by the preference arm, whatever the query.
         superseded: Entries that this one has replaced.
         outdated_by: The entry that a pending proposal holds to be newer.
+        memo: Filled by the stages, each under keys of its own.
     """
 
     id: PublicId
@@ -187,11 +197,12 @@ class Candidate:
     cosine_similarity: float | None = None
     bm25_score: float | None = None
     coverage: float | None = None
-    vector: bytes | None = None
+    vector: NDArray[np.floating] | None = field(default=None, compare=False)
     outline: bytes | None = None
     is_preference: bool = False
     superseded: tuple[PublicId, ...] = ()
     outdated_by: PublicId | None = None
+    memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def is_lore(self) -> bool:
@@ -242,16 +253,14 @@ class AssemblyRules:
         return self.others.get(model_id, self) if model_id is not None else self
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(NamedTuple):
     """An entry that is not in the prompt, and why."""
 
     id: PublicId
     reason: DropReason
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A candidate with its signals and score."""
 
     candidate: Candidate
@@ -259,8 +268,7 @@ class Scored:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(NamedTuple):
     """A scored candidate that is in the prompt.
 
     `tokens` is what its element takes, tags included.

@@ -142,7 +142,12 @@ _LEAF_OF_SECTION: Mapping[Section, str] = MappingProxyType(
 
 def render_entry(candidate: Candidate, section: Section, markup: Markup) -> str:
     """One entry as one element, everything in it escaped."""
-    return markup.leaf(_LEAF_OF_SECTION[section], _entry_attributes(candidate, section), candidate.text)
+    key = (section, markup.leaf)
+    known: str | None = candidate.memo.get(key)
+    if known is None:
+        known = markup.leaf(_LEAF_OF_SECTION[section], _entry_attributes(candidate, section), candidate.text)
+        candidate.memo[key] = known
+    return known
 
 
 def _entry_attributes(candidate: Candidate, section: Section) -> _Attributes:

@@ -3,7 +3,6 @@
 Each function takes candidates and returns those that stay, with what it dropped: nothing is lost.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -152,6 +151,13 @@ def _resolve(candidates: Sequence[Candidate], band_of: BandOf) -> _Resolved:
 
 
 def _statement(candidate: Candidate) -> Statement:
+    known: Statement | None = candidate.memo.get(Statement)
+    if known is None:
+        known = candidate.memo[Statement] = _read(candidate)
+    return known
+
+
+def _read(candidate: Candidate) -> Statement:
     return Statement(
         id=candidate.id,
         text=candidate.text,
@@ -165,17 +171,21 @@ def _statement(candidate: Candidate) -> Statement:
 
 
 def _outline(candidate: Candidate) -> Outline:
-    return unpack_outline(candidate.outline) or outline(candidate.text, candidate.claim)
+    known: Outline | None = candidate.memo.get(Outline)
+    if known is None:
+        known = unpack_outline(candidate.outline) or outline(candidate.text, candidate.claim)
+        candidate.memo[Outline] = known
+    return known
 
 
 def _similarity(candidates: Sequence[Candidate]) -> NDArray[np.float32] | None:
     """Raw cosine similarities (n, n); NaN where a vector is missing; None where all are."""
-    dimensions = next((len(c.vector) // 2 for c in candidates if c.vector is not None), None)
-    if dimensions is None:
+    vectors = [c.vector for c in candidates]
+    known = next((vector for vector in vectors if vector is not None), None)
+    if known is None:
         return None
-    missing = np.full(dimensions, np.nan, dtype=np.float16)
-    rows = [missing if c.vector is None else np.frombuffer(c.vector, dtype=np.float16) for c in candidates]
-    matrix = np.stack(rows).astype(np.float32)
+    missing = np.full(len(known), np.nan, dtype=np.float32)
+    matrix = np.array([missing if vector is None else vector for vector in vectors], dtype=np.float32)
     return matrix @ matrix.T
 
 
@@ -212,24 +222,34 @@ def _may_cover(longer: Gist, shorter: Gist) -> bool:
 def _distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Dropped]]:
     """Keep one of several entries of a tier that say the same: the one that says most, then the newest."""
     told = [(candidate, _outline(candidate).gist) for candidate in candidates]
-    told.sort(key=lambda pair: (-pair[1].length, -pair[0].sequence, pair[0].id))
-    said: defaultdict[tuple[str, Tier], list[tuple[int, Candidate, Gist]]] = defaultdict(list)
+    told.sort(key=lambda pair: (-pair[1].length, -pair[0].sequence, pair[0].id.order))
     repeated: set[PublicId] = set()
-    for candidate, gist in told:
-        signature = _signature(gist)
-        before = said[candidate.space, candidate.tier]
-        alike = (pair for pair in before if not signature & ~pair[0])
-        if any(_may_cover(other, gist) and _covers(one.text, candidate.text) for _, one, other in alike):
-            repeated.add(candidate.id)
-        else:
-            before.append((signature, candidate, gist))
+    for later, earlier in _perhaps_covered([_signature(candidate, gist) for candidate, gist in told]):
+        (one, longer), (other, shorter) = told[earlier], told[later]
+        if one.id in repeated or other.id in repeated or (one.space, one.tier) != (other.space, other.tier):
+            continue
+        if _may_cover(longer, shorter) and _covers(one.text, other.text):
+            repeated.add(other.id)
     kept = [c for c in candidates if c.id not in repeated]
     return kept, [Dropped(c.id, DropReason.DUPLICATE) for c in candidates if c.id in repeated]
 
 
-def _signature(gist: Gist) -> int:
+def _perhaps_covered(signatures: Sequence[NDArray[np.uint8]]) -> list[tuple[int, int]]:
+    """Pairs of positions: a later one whose bits are all among those of an earlier one; in order."""
+    if len(signatures) < 2:
+        return []
+    bits = np.unpackbits(np.array(signatures), axis=1).astype(np.float32)
+    shared = bits @ bits.T
+    later, earlier = np.nonzero(np.tril(shared == shared.diagonal()[:, None], k=-1))
+    return list(zip(later.tolist(), earlier.tolist(), strict=True))
+
+
+def _signature(candidate: Candidate, gist: Gist) -> NDArray[np.uint8]:
     """256 bits, one for each word: those of a text that another one covers are among the other's."""
-    signature = 0
-    for word in gist.words:
-        signature |= 1 << (word & 255)
+    signature: NDArray[np.uint8] | None = candidate.memo.get(Gist)
+    if signature is None:
+        bits = 0
+        for word in gist.words:
+            bits |= 1 << (word & 255)
+        signature = candidate.memo[Gist] = np.frombuffer(bits.to_bytes(32, "little"), np.uint8)
     return signature

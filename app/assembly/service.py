@@ -76,9 +76,7 @@ class AssemblyService:
         watch = _Stopwatch(self.seconds, started, started, {})
         query_plan = plan(request, self.models.rules.min_relevance)
         watch.lap("plan")
-        asked = await self.models.ask(query_plan.query, request.timeout_ms / 1000 * _EMBED_SHARE)
-        watch.lap("embed")
-        retrieved = await self._retrieve(query_plan, asked, request.timeout_ms / 1000 - (watch.last - started))
+        retrieved = await self._retrieve(query_plan, request.timeout_ms / 1000, watch)
         self.models.expect(retrieved.models.values())
         watch.lap("retrieve")
         _check_pinned(request, retrieved)
@@ -89,9 +87,15 @@ class AssemblyService:
         versions = {c.id: c.version for c in retrieved.candidates}
         return Assembled(assembly, query_plan, retrieved.degraded, versions, watch.total())
 
-    async def _retrieve(self, query_plan: QueryPlan, asked: Sequence[Asked], timeout_s: float) -> Retrieved:
+    async def _retrieve(self, query_plan: QueryPlan, timeout_s: float, watch: _Stopwatch) -> Retrieved:
+        async def ask() -> Sequence[Asked]:
+            asked = await self.models.ask(query_plan.query, timeout_s * _EMBED_SHARE)
+            watch.lap("embed")
+            return asked
+
+        left_s = timeout_s - (watch.last - watch.started)
         try:
-            return await asyncio.wait_for(self.retriever.retrieve(query_plan, asked), max(timeout_s, 0.001))
+            return await asyncio.wait_for(self.retriever.retrieve(query_plan, ask), max(left_s, 0.001))
         except (TimeoutError, UnavailableError):
             return Retrieved(degraded=("store",))
 

@@ -5,7 +5,7 @@ The space travels in the id so that an item route touches one partition.
 
 from base64 import b32hexdecode
 from binascii import Error as BinasciiError
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
@@ -36,6 +36,7 @@ class PublicId:
     uuid: UUID
     space_id: UUID
     kind: IdKind
+    _text: str | None = field(default=None, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
         return hash(self.uuid.int)  # unique by itself; assemblies hash ids by the thousand
@@ -46,9 +47,13 @@ class PublicId:
         return (self.uuid.int, self.space_id.int, self.kind)
 
     def __str__(self) -> str:
+        if self._text is not None:
+            return self._text
         first_bits, tail = _space_digits(self.space_id.int)
         number = self.uuid.int << 2 | first_bits
-        return f"{self.kind}_{''.join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])}{tail}"
+        text = f"{self.kind}_{''.join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])}{tail}"
+        object.__setattr__(self, "_text", text)  # ids of spaces in memory are printed again and again
+        return text
 
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuv"

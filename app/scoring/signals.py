@@ -1,10 +1,10 @@
 """The signals of a candidate, each in [0, 1]."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from math import log
 from types import MappingProxyType
+from typing import NamedTuple
 
 from app.domain.entries import Tier
 
@@ -19,8 +19,7 @@ _SATURATING_USES = 20
 _SECONDS_PER_DAY = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(NamedTuple):
     """What the score is made of. Each is in [0, 1], higher is better."""
 
     relevance: float

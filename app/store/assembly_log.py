@@ -1,13 +1,13 @@
 """The assembly log in Postgres: assemblies by id, use counts, proposed supersessions."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 import orjson
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import TupleRow, dict_row
 
 from app.assembly.log import Logged, LogRow, outcome_json, proposals
@@ -23,11 +23,26 @@ from app.store.rows import Row, block_from, entry_from
 _SQL = load("assemblies")
 
 
+_COUNTED = 100_000
+"""Uses that a process remembers to have counted."""
+
+
+def _nobody(tenant_id: UUID, uses: Iterable[Any]) -> None:
+    """Nobody keeps use counts."""
+
+
 @dataclass(frozen=True, slots=True)
 class PostgresAssemblyLog:
-    """The assembly log of one pool."""
+    """The assembly log of one pool.
+
+    Attributes:
+        on_counted: Told of a tenant's new use counts: rows of space, entry and uses.
+    """
 
     pool: Pool
+    on_counted: Callable[[UUID, Iterable[Any]], None] = _nobody
+    _counted: dict[PublicId, str] = field(default_factory=dict)
+    """In which session an entry was counted last: one use per session, so that most assemblies count few."""
 
     async def record(self, batch: Sequence[Logged]) -> None:
         """Keep some assemblies, count their uses, keep what they propose; one transaction per tenant."""
@@ -35,10 +50,41 @@ class PostgresAssemblyLog:
         for logged in batch:
             tenants.setdefault(logged.request.space.tenant_id, []).append(logged)
         for tenant_id, members in tenants.items():
-            async with tenant_transaction(self.pool, tenant_id) as connection, connection.pipeline():
-                for logged in members:
-                    await _record(connection, logged)
-                    await asyncio.sleep(0)  # requests go first
+            counting: list[tuple[dict[PublicId, str], AsyncCursor[TupleRow]]] = []
+            async with tenant_transaction(self.pool, tenant_id) as connection:
+                async with connection.pipeline():
+                    for logged in members:
+                        await _record(connection, logged)
+                        if not logged.request.looks_back:
+                            counting.append(await self._count_uses(connection, logged))
+                        await asyncio.sleep(0)  # requests go first
+                uses = [row for _, cursor in counting for row in await cursor.fetchall()]
+            for counted, _ in counting:
+                self._remember(counted)
+            self.on_counted(tenant_id, uses)
+
+    async def _count_uses(
+        self, connection: AsyncConnection[TupleRow], logged: Logged
+    ) -> tuple[dict[PublicId, str], AsyncCursor[TupleRow]]:
+        """Count the entries of a prompt that were not counted in its session; those, and where their counts come."""
+        session = f"day:{logged.created_at.date().isoformat()}"
+        ids = {e.scored.candidate.id for e in logged.assembled.assembly.selection.entries}
+        fresh = sorted(i for i in ids if self._counted.get(i) != session)
+        cursor = await connection.execute(
+            _SQL["count_uses"],
+            {
+                "tenant_id": logged.request.space.tenant_id,
+                "space_ids": [i.space_id for i in fresh],
+                "ids": [i.uuid for i in fresh],
+                "session": session,
+            },
+        )
+        return dict.fromkeys(fresh, session), cursor
+
+    def _remember(self, counted: Mapping[PublicId, str]) -> None:
+        if len(self._counted) + len(counted) > _COUNTED:
+            self._counted.clear()
+        self._counted.update(counted)
 
     async def find(self, tenant_id: UUID, assembly_id: PublicId) -> LogRow | None:
         """One assembly."""
@@ -95,8 +141,6 @@ async def _record(connection: AsyncConnection[TupleRow], logged: Logged) -> None
             "outcome": orjson.dumps(outcome_json(logged.assembled)).decode(),
         },
     )
-    if not logged.request.looks_back:
-        await _count_uses(connection, logged)
     for change, kept_version, superseded_version in proposals(logged):
         await connection.execute(
             _SQL["add_proposal"],
@@ -109,19 +153,5 @@ async def _record(connection: AsyncConnection[TupleRow], logged: Logged) -> None
                 "superseded_version": superseded_version,
                 "why": change.why,
                 "proposed_at": logged.created_at,
-            },
-        )
-
-
-async def _count_uses(connection: AsyncConnection[TupleRow], logged: Logged) -> None:
-    used = sorted({e.scored.candidate.id for e in logged.assembled.assembly.selection.entries})
-    if used:
-        await connection.execute(
-            _SQL["count_uses"],
-            {
-                "tenant_id": logged.request.space.tenant_id,
-                "space_ids": [i.space_id for i in used],
-                "ids": [i.uuid for i in used],
-                "session": f"day:{logged.created_at.date().isoformat()}",
             },
         )

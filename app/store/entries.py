@@ -1,7 +1,7 @@
 """Entries in Postgres: one locked space per write, and every index brought along."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -48,11 +48,20 @@ Pool = AsyncConnectionPool[AsyncConnection[TupleRow]]
 Parameters = dict[str, Any]
 
 
+def _nothing(space: SpaceKey) -> None:
+    """Nobody keeps anything of a space."""
+
+
 @dataclass(frozen=True, slots=True)
 class PostgresEntries:
-    """The entry store of one pool."""
+    """The entry store of one pool.
+
+    Attributes:
+        on_erased: Told of every space from which something was erased, once it is gone: for what is kept in memory.
+    """
 
     pool: Pool
+    on_erased: Callable[[SpaceKey], None] = _nothing
 
     @asynccontextmanager
     async def unit(self, space: SpaceKey) -> AsyncIterator["PostgresUnit"]:
@@ -61,6 +70,8 @@ class PostgresEntries:
             unit = await _open_unit(connection, space)
             yield unit
             await unit.finish()
+        if unit.has_erased:
+            self.on_erased(space)
 
     async def model_of(self, space: SpaceKey) -> int:
         """The model that serves a space, or that would if it were made now."""
@@ -129,6 +140,8 @@ class PostgresUnit:
         self._model_id = locked.model_id
         self._now = locked.now
         self._sequence = locked.sequence
+        self.has_erased = False
+        """Whether an entry was removed physically."""
 
     @property
     def model_id(self) -> int:
@@ -200,6 +213,7 @@ class PostgresUnit:
             for kind in ("versions", "vectors", "postings", "uses", "outcomes", "proposals")
         }
         await self._count_documents(before, Counter())
+        self.has_erased = True
         return removed
 
     async def take_proposals(self) -> tuple[Proposal, ...]:

@@ -1,33 +1,35 @@
 """The retriever: every arm over every planned space, and the soul blocks, in one round trip."""
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from pgvector import HalfVector, Vector
+from pgvector import Vector
 from psycopg import AsyncCursor, AsyncRawCursor
 from psycopg.rows import dict_row
 
 from app.assembly.plan import QueryPlan
+from app.assembly.ports import Ask
 from app.assembly.records import Candidate, Retrieved
-from app.domain.entries import KIND_OF_TIER, Cardinality, Category, Claim
-from app.domain.ids import IdKind, PublicId, last_uuid_of
+from app.domain.ids import PublicId, last_uuid_of
+from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey, scope_key
 from app.scoring.asked import Asked
 from app.scoring.relevance import evidence_for
+from app.store.candidates import TIERS, Seen, template
 from app.store.entries import Pool
 from app.store.pool import connected, tenant_pipeline
 from app.store.queries import load, numbered
-from app.store.rows import block_from
+from app.store.resident.index import Hits, Sought, State
+from app.store.resident.spaces import Resident, ResidentSpaces
+from app.store.rows import Stored, block_from
 from app.text.terms import term_hash
 
 _SQL = load("retrieval")
 _CANDIDATES = numbered(_SQL["candidates"])
-
-_TIERS = {tier.value: (tier, kind) for tier, kind in KIND_OF_TIER.items()}
-_CATEGORIES = {category.value: category for category in Category}
+_RESIDENT = load("resident")
 
 _PREFERENCE_LIMIT = 64
 """Preferences brought up per space: more than the quarter of the memory budget can hold by default."""
@@ -38,49 +40,195 @@ _ROUNDING = 1e-9
 
 
 class _Row(NamedTuple):
-    """A row of `candidates`, in the order of its columns.
+    """A row of `candidates`. Where it is below the floor, nothing of it but `id` and `tier` is there."""
 
-    Where `below_floor` holds, nothing else than `id` and `tier` is there.
-    """
+    stored: Stored
+    seen: Seen
+    is_below_floor: bool
 
-    id: UUID
-    version: int
-    sequence: int
-    tier: str
-    text: str
-    scope: str
-    recorded_at: datetime
-    last_confirmed_at: datetime
-    category: str | None
-    tags: Sequence[str]
-    claim_subject: str | None
-    claim_attribute: str
-    claim_value: str
-    claim_cardinality: str
-    importance: float | None
-    confidence: float | None
-    valid_from: datetime | None
-    valid_to: datetime | None
-    occurred_at: datetime | None
-    trigger: str | None
-    unresolved: bool
-    uses: int | None
-    cosine_similarity: float | None
-    bm25_score: float | None
-    coverage: float | None
-    is_preference: bool
-    vector: HalfVector | None
-    outline: bytes | None
-    superseded: Sequence[UUID]
-    outdated_by: UUID | None
-    below_floor: bool
+
+_STORED = len(Stored._fields)
+_COLUMNS = (*Stored._fields, *Seen._fields, "below_floor")
 
 
 def _rows(cursor: AsyncCursor[Any]) -> Callable[[Sequence[Any]], _Row]:
     """Makes rows; tuples, because hundreds come for every request."""
     names = tuple(column.name for column in cursor.description or ())
-    assert not names or names == _Row._fields, names  # noqa: S101 - the statement and _Row change together
-    return _Row._make
+    assert not names or names == _COLUMNS, names  # noqa: S101 - the statement and the records change together
+    return _row
+
+
+def _row(values: Sequence[Any]) -> _Row:
+    seen = Seen._make(values[_STORED:-1])
+    if seen.vector is not None:
+        seen = seen._replace(vector=seen.vector.to_numpy())  # type: ignore[attr-defined]  # as the driver brings it
+    return _Row(Stored._make(values[:_STORED]), seen, values[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Pulse:
+    """What moves without a write to a space: its state, and which version of which entry is outdated by which other."""
+
+    states: Mapping[SpaceKey, State | None]
+    outdated: Mapping[tuple[UUID, int], UUID]
+    soul: tuple[SoulBlock, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresRetriever:
+    """Searches one store, each space with the model that serves it.
+
+    Where all planned spaces are in memory, they are searched there; the database tells, while the question is still
+    being embedded, whether what is in memory is what it has. Otherwise the database searches. Both bring up the same.
+    """
+
+    pool: Pool
+    resident: ResidentSpaces | None = None
+
+    async def retrieve(self, plan: QueryPlan, ask: Ask) -> Retrieved:
+        """Candidates of all planned spaces and the persona's soul, in one round trip.
+
+        Of spaces in memory, entries that were not served before take another one, and so does a space that was
+        written to since.
+        """
+        kept = self._kept(plan)
+        if kept is None or self.resident is None:
+            return await self._from_database(plan, await ask())
+        looking = asyncio.create_task(self._look(plan))
+        looking.add_done_callback(lambda done: done.cancelled() or done.exception())  # also when nobody waits for it
+        try:
+            asked = await ask()
+            pulse = await looking
+        finally:
+            looking.cancel()
+        for space, resident in kept.items():
+            if not await self.resident.renew(resident, pulse.states.get(space)):
+                return await self._from_database(plan, asked)
+        return await self._from_memory(plan, asked, kept, pulse)
+
+    def _kept(self, plan: QueryPlan) -> dict[SpaceKey, Resident] | None:
+        """The planned spaces, if all are in memory and what is asked can be answered there."""
+        if self.resident is None or plan.looks_back or not plan.query:
+            return None
+        found = {space: self.resident.find(space) for space in plan.spaces}
+        kept = {space: resident for space, resident in found.items() if resident is not None}
+        return kept if len(kept) == len(found) else None
+
+    async def _look(self, plan: QueryPlan) -> _Pulse:
+        """The database's pulse, in one round trip."""
+        async with connected(self.pool) as connection:
+            cursors = {space: connection.cursor() for space in plan.spaces}
+            soul = connection.cursor(row_factory=dict_row)
+            async with tenant_pipeline(connection, plan.persona.tenant_id):
+                for space, cursor in cursors.items():
+                    await cursor.execute(_RESIDENT["pulse"], _address(space))
+                await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
+            rows = {space: await cursor.fetchone() for space, cursor in cursors.items()}
+            blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
+        states = {space: None if row is None else State(*row[:-1]) for space, row in rows.items()}
+        told = [one.split() for row in rows.values() if row is not None for one in row[-1]]
+        outdated = {(UUID(entry_id), int(version)): UUID(kept) for entry_id, version, kept in told}
+        return _Pulse(states, outdated, tuple(blocks))
+
+    async def _from_memory(
+        self, plan: QueryPlan, asked: Sequence[Asked], kept: Mapping[SpaceKey, Resident], pulse: _Pulse
+    ) -> Retrieved:
+        found = {space: _search(resident, plan, asked) for space, resident in kept.items()}
+        missing = {space: kept[space].missing(hits) for space, hits in found.items()}
+        if any(missing.values()):
+            await self._fetch(plan.persona.tenant_id, kept, missing)
+        states = {space.name: resident.index.state for space, resident in kept.items()}
+        models = {name: state.model_id for name, state in states.items() if state is not None}
+        return Retrieved(
+            candidates=tuple(
+                candidate for space, hits in found.items() for candidate in kept[space].candidates(hits, pulse.outdated)
+            ),
+            soul=pulse.soul,
+            degraded=_degraded(plan, asked, models),
+            below_floor=tuple(
+                kept[space].index.public_id(place, space.space_id)
+                for space, hits in found.items()
+                for place in hits.below_floor
+            ),
+            models=models,
+        )
+
+    async def _fetch(
+        self, tenant_id: UUID, kept: Mapping[SpaceKey, Resident], missing: Mapping[SpaceKey, Sequence[UUID]]
+    ) -> None:
+        """Bring entries into memory; one that is gone by now stays away."""
+        async with connected(self.pool) as connection:
+            cursors = {space: connection.cursor() for space, ids in missing.items() if ids}
+            async with tenant_pipeline(connection, tenant_id):
+                for space, cursor in cursors.items():
+                    await cursor.execute(
+                        _RESIDENT["rows"], {**_address(space), "ids": list(missing[space])}, binary=True
+                    )
+            for space, cursor in cursors.items():
+                kept[space].keep(await cursor.fetchall())
+
+    async def _from_database(self, plan: QueryPlan, asked: Sequence[Asked]) -> Retrieved:
+        shared = {**_parameters(plan, asked), **question_parameters(asked)}
+        async with connected(self.pool) as connection:
+            cursors = [AsyncRawCursor(connection, row_factory=_rows) for _ in plan.spaces]
+            soul, models = connection.cursor(row_factory=dict_row), connection.cursor()
+            async with tenant_pipeline(connection, plan.persona.tenant_id):
+                for space, cursor in zip(plan.spaces, cursors, strict=True):
+                    values = {**shared, **_address(space), "pinned": _pinned(plan, space)}
+                    await cursor.execute(_CANDIDATES.text, _CANDIDATES.values(values), binary=True)
+                await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
+                await models.execute(_SQL["models_of"], _space_ids(plan))
+            candidates: list[Candidate] = []
+            below_floor: list[PublicId] = []
+            for space, cursor in zip(plan.spaces, cursors, strict=True):
+                for row in await cursor.fetchall():
+                    if row.is_below_floor:
+                        below_floor.append(PublicId(row.stored.id, space.space_id, TIERS[row.stored.tier][1]))
+                    else:
+                        made = template(row.stored, space.name, space.space_id)
+                        candidates.append(made.candidate(row.seen))
+            blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
+            model_of = dict(await models.fetchall())
+        names = {space.name: model_of[space.space_id] for space in plan.spaces if space.space_id in model_of}
+        return Retrieved(
+            candidates=tuple(candidates),
+            soul=tuple(blocks),
+            degraded=_degraded(plan, asked, names),
+            below_floor=tuple(below_floor),
+            models=names,
+        )
+
+
+def _degraded(plan: QueryPlan, asked: Sequence[Asked], models: Mapping[str, int]) -> tuple[str, ...]:
+    return ("dense",) if plan.query and is_deaf(asked, models.values()) else ()
+
+
+def _search(resident: Resident, plan: QueryPlan, asked: Sequence[Asked]) -> Hits:
+    """Search a space that is in memory."""
+    state = resident.index.state
+    heard = next((a for a in asked if state is not None and a.model_id == state.model_id), None)
+    calibration = (heard or asked[0]).calibration
+    terms = _terms(plan)
+    return resident.index.search(
+        Sought(
+            question=None if heard is None else heard.vector,
+            terms=terms.terms,
+            weights=terms.term_weights,
+            words=terms.words,
+            scopes=plan.scopes,
+            scope_keys=[scope_key(scope) for scope in plan.scopes],
+            at=plan.as_of,
+            limit=plan.candidate_limit,
+            preference_limit=_PREFERENCE_LIMIT,
+            pinned=_pinned(plan, resident.space),
+            least_evidence=evidence_for(plan.min_relevance, calibration) - _ROUNDING,
+            calibration=calibration,
+        )
+    )
+
+
+def _pinned(plan: QueryPlan, space: SpaceKey) -> list[UUID]:
+    return [entry_id.uuid for entry_id in plan.pinned if entry_id.space_id == space.space_id]
 
 
 class _Terms(NamedTuple):
@@ -89,44 +237,6 @@ class _Terms(NamedTuple):
     terms: list[int]
     term_weights: list[float]
     words: list[int]
-
-
-@dataclass(frozen=True, slots=True)
-class PostgresRetriever:
-    """Searches one store, each space with the model that serves it."""
-
-    pool: Pool
-
-    async def retrieve(self, plan: QueryPlan, asked: Sequence[Asked]) -> Retrieved:
-        """Candidates of all planned spaces and the persona's soul, in one round trip."""
-        shared = {**_parameters(plan, asked), **question_parameters(asked)}
-        async with connected(self.pool) as connection:
-            cursors = [AsyncRawCursor(connection, row_factory=_rows) for _ in plan.spaces]
-            soul, models = connection.cursor(row_factory=dict_row), connection.cursor()
-            async with tenant_pipeline(connection, plan.persona.tenant_id):
-                for space, cursor in zip(plan.spaces, cursors, strict=True):
-                    values = _CANDIDATES.values({**shared, **_address(space, plan)})
-                    await cursor.execute(_CANDIDATES.text, values, binary=True)
-                await soul.execute(_SQL["soul_blocks"], _address(plan.persona, plan))
-                await models.execute(_SQL["models_of"], _space_ids(plan))
-            candidates: list[Candidate] = []
-            below_floor: list[PublicId] = []
-            for space, cursor in zip(plan.spaces, cursors, strict=True):
-                space_id = space.space_id
-                rows = await cursor.fetchall()
-                candidates += [_candidate(row, space.name, space_id) for row in rows if not row.below_floor]
-                below_floor += [PublicId(row.id, space_id, _TIERS[row.tier][1]) for row in rows if row.below_floor]
-            blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
-            model_of = dict(await models.fetchall())
-        names = {space.name: model_of[space.space_id] for space in plan.spaces if space.space_id in model_of}
-        deaf = plan.query and is_deaf(asked, names.values())
-        return Retrieved(
-            candidates=tuple(candidates),
-            soul=tuple(blocks),
-            degraded=("dense",) if deaf else (),
-            below_floor=tuple(below_floor),
-            models=names,
-        )
 
 
 def is_deaf(asked: Sequence[Asked], served_by: Iterable[int]) -> bool:
@@ -174,50 +284,5 @@ def _terms(plan: QueryPlan) -> _Terms:
     return _Terms([term_hash(t.term) for t in plan.terms], [t.weight for t in plan.terms], [t.word for t in plan.terms])
 
 
-def _address(space: SpaceKey, plan: QueryPlan) -> dict[str, Any]:
-    pinned = [entry_id.uuid for entry_id in plan.pinned if entry_id.space_id == space.space_id]
-    return {"tenant_id": space.tenant_id, "space_id": space.space_id, "pinned": pinned}
-
-
-def _candidate(row: _Row, space: str, space_id: UUID) -> Candidate:
-    tier, kind = _TIERS[row.tier]
-    return Candidate(
-        id=PublicId(row.id, space_id, kind),
-        version=row.version,
-        sequence=row.sequence,
-        space=space,
-        tier=tier,
-        text=row.text,
-        scope=row.scope,
-        recorded_at=row.recorded_at,
-        last_confirmed_at=row.last_confirmed_at,
-        category=None if row.category is None else _CATEGORIES[row.category],
-        tags=tuple(row.tags),
-        claim=_claim(row),
-        importance=row.importance,
-        confidence=row.confidence,
-        valid_from=row.valid_from,
-        valid_to=row.valid_to,
-        occurred_at=row.occurred_at,
-        trigger=row.trigger,
-        uses=row.uses or 0,
-        unresolved=row.unresolved,
-        cosine_similarity=row.cosine_similarity,
-        bm25_score=row.bm25_score,
-        coverage=row.coverage,
-        vector=None if row.vector is None else row.vector.to_numpy().tobytes(),
-        outline=row.outline,
-        is_preference=row.is_preference,
-        superseded=_ids(row.superseded, space_id, kind),
-        outdated_by=None if row.outdated_by is None else PublicId(row.outdated_by, space_id, kind),
-    )
-
-
-def _claim(row: _Row) -> Claim | None:
-    if row.claim_subject is None:
-        return None
-    return Claim(row.claim_subject, row.claim_attribute, row.claim_value, Cardinality(row.claim_cardinality))
-
-
-def _ids(uuids: Sequence[UUID], space_id: UUID, kind: IdKind) -> tuple[PublicId, ...]:
-    return tuple(PublicId(uuid, space_id, kind) for uuid in uuids)
+def _address(space: SpaceKey) -> dict[str, Any]:
+    return {"tenant_id": space.tenant_id, "space_id": space.space_id}

@@ -1,7 +1,8 @@
 """Rows to domain records, and back."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.assembly.outlines import outline, pack_outline
@@ -20,6 +21,38 @@ from app.domain.ids import IdKind, PublicId
 from app.domain.soul import SoulBlock
 
 Row = Mapping[str, Any]
+
+
+class Stored(NamedTuple):
+    """What is stored of an entry that search brought up.
+
+    The first columns of `candidates` in retrieval.sql, and those of `rows` in resident.sql, in their order.
+    """
+
+    id: UUID
+    version: int
+    sequence: int
+    tier: str
+    text: str
+    scope: str
+    recorded_at: datetime
+    last_confirmed_at: datetime
+    category: str | None
+    tags: Sequence[str]
+    claim_subject: str | None
+    claim_attribute: str
+    claim_value: str
+    claim_cardinality: str
+    importance: float | None
+    confidence: float | None
+    valid_from: datetime | None
+    valid_to: datetime | None
+    occurred_at: datetime | None
+    trigger: str | None
+    unresolved: bool
+    outline: bytes | None
+    superseded: Sequence[UUID]
+    uses: int
 
 
 def claim_from(row: Row) -> Claim | None:

@@ -13,6 +13,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from app.assembly.plan import QueryPlan, plan
+from app.assembly.ports import Ask
 from app.assembly.records import AssemblyRequest, Candidate, Overrides
 from app.contradictions.detect import SimilarityBand
 from app.domain.callers import Caller, Role
@@ -113,6 +114,15 @@ async def open_store(url: str, dimensions: int = 64, connections: int = 8) -> As
         yield Store(url, pool, model, embedder)
 
 
+def heard(asked: Sequence[Asked]) -> Ask:
+    """What the models heard already, for a retriever that waits for it."""
+
+    async def ask() -> Sequence[Asked]:
+        return asked
+
+    return ask
+
+
 @dataclass(frozen=True)
 class Space:
     """One space of one tenant."""
@@ -176,7 +186,7 @@ class Space:
         if arms == "dense":
             wanted = replace(wanted, terms=())
         asked = await self.store.ask("" if arms == "lexical" else query)
-        return (await self.store.retriever.retrieve(wanted, asked)).candidates
+        return (await self.store.retriever.retrieve(wanted, heard(asked))).candidates
 
     async def texts(self, query: str, **request: Any) -> list[str]:
         return [candidate.text for candidate in await self.search(query, **request)]

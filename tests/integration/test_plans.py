@@ -18,7 +18,7 @@ from app.store.entries import PostgresEntries
 from app.store.pool import create_pool
 from app.store.retriever import PostgresRetriever
 from app.text.terms import term_hash
-from tests.integration.stores import LATER, Space, create_database, open_store
+from tests.integration.stores import LATER, Space, create_database, heard, open_store
 
 DIMENSIONS = 256
 EXPLAIN = (
@@ -134,7 +134,7 @@ async def plan_of(explained, space, query, **request):
     asked = await space.store.ask(query)
 
     async def retrieve(pool):
-        await PostgresRetriever(pool).retrieve(wanted, asked)
+        await PostgresRetriever(pool).retrieve(wanted, heard(asked))
 
     plans = await explained(retrieve)
     (candidates,) = [plan for query, plan in plans.items() if query.startswith("-- All arms") or "dense AS" in query]

@@ -7,6 +7,7 @@ import pytest
 
 from app.domain.entries import Category, Tier
 from app.scoring.relevance import Calibration, relevance
+from tests.integration.stores import heard
 
 THINGS = ("bees", "chess", "tea", "rain", "Rome", "apples", "trains", "violins", "rivers", "bread", "maps", "cats")
 
@@ -50,18 +51,18 @@ async def test_a_rare_word_brings_up_an_entry_that_no_vector_finds(space):
     wanted = (await space.write("ticket ZX-4471 approved")).entry
     asked = await space.store.ask("Has somebody looked at the trains and the number yet?")
     plan = space.plan("ZX-4471")
-    found = (await space.store.retriever.retrieve(plan, asked)).candidates
+    found = (await space.store.retriever.retrieve(plan, heard(asked))).candidates
     assert len(found) == 100
     hit = next(c for c in found if c.id == wanted.id)
     assert hit.cosine_similarity < min(0.1, np.median([c.cosine_similarity for c in found]))
-    by_vector_alone = (await space.store.retriever.retrieve(replace(plan, terms=()), asked)).candidates
+    by_vector_alone = (await space.store.retriever.retrieve(replace(plan, terms=()), heard(asked))).candidates
     assert wanted.id not in {c.id for c in by_vector_alone}
     assert max(found, key=relevance_of).id == wanted.id
 
 
 async def test_without_a_vector_the_words_still_find_and_the_gap_is_named(space):
     await space.fill(some_texts(50))
-    retrieved = await space.store.retriever.retrieve(space.plan("violins"), await space.store.ask(""))
+    retrieved = await space.store.retriever.retrieve(space.plan("violins"), heard(await space.store.ask("")))
     assert retrieved.degraded == ("dense",)
     assert retrieved.candidates
     assert all("violins" in c.text and c.cosine_similarity is None for c in retrieved.candidates)
@@ -73,7 +74,7 @@ async def test_the_order_of_the_words_changes_neither_what_is_found_nor_its_scor
     one, other = [
         {
             c.id: (c.bm25_score, c.coverage)
-            for c in (await space.store.retriever.retrieve(each, await space.store.ask(""))).candidates
+            for c in (await space.store.retriever.retrieve(each, heard(await space.store.ask("")))).candidates
         }
         for each in (plan, replace(plan, terms=plan.terms[::-1]))
     ]
@@ -133,7 +134,7 @@ async def test_pinned_entries_come_whatever_the_query(space):
     plan = replace(space.plan("bees", limit=5), pinned=(pinned.id,))
     assert pinned.id not in {c.id for c in await space.search("bees", limit=5)}
     asked = await space.store.ask("bees")
-    found = (await space.store.retriever.retrieve(plan, asked)).candidates
+    found = (await space.store.retriever.retrieve(plan, heard(asked))).candidates
     assert pinned.id in {c.id for c in found}
     assert len(found) == 6
 

@@ -35,7 +35,7 @@ from app.store.reembed import PostgresChange, make_current
 from tests.fakes.changing import CALIBRATION, DIMENSIONS, build_fake
 from tests.fakes.embedder import HashedEmbedder
 from tests.integration.consistency import assert_consistent
-from tests.integration.stores import LATER, Space, Store, claim
+from tests.integration.stores import LATER, Space, Store, claim, heard
 from tests.integration.test_centring import assert_cosines_are_centred
 
 OLD, NEXT = "bundled", "e5"
@@ -67,7 +67,7 @@ class Service:
             overrides=Overrides(candidate_limit=5), **request,
         )  # fmt: skip
         asked = await self.runtime.assembly.models.ask(text, 5)
-        found = await self.runtime.assembly.retriever.retrieve(replace(plan(asked_for), terms=()), asked)
+        found = await self.runtime.assembly.retriever.retrieve(replace(plan(asked_for), terms=()), heard(asked))
         hits = [c for c in found.candidates if c.cosine_similarity is not None]
         return sorted(hits, key=lambda c: -c.cosine_similarity), found.degraded
 

@@ -9,6 +9,7 @@ from psycopg.pq import Trace
 
 from app.store.pool import create_pool
 from app.store.retriever import PostgresRetriever
+from tests.integration.stores import heard
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ async def test_the_retrieval_of_three_spaces_and_a_soul_is_one_round_trip(store,
     results = []
 
     async def retrieve(pool):
-        results.append(await PostgresRetriever(pool).retrieve(wanted, asked))
+        results.append(await PostgresRetriever(pool).retrieve(wanted, heard(asked)))
 
     trips, sent = await counted(retrieve)
     assert {c.space for c in results[-1].candidates} == {s.name for s in spaces}
@@ -65,7 +66,7 @@ async def test_a_failed_retrieval_leaves_no_tenant_behind(store):
     async with create_pool(store.url, 1) as pool:
         retriever = PostgresRetriever(pool)
         with pytest.raises(psycopg.DataError, match="dimensions"):
-            await retriever.retrieve(wanted, broken)
+            await retriever.retrieve(wanted, heard(broken))
         async with pool.connection() as connection:
             row = await (await connection.execute("SELECT current_setting('app.tenant_id', TRUE)")).fetchone()
     assert row in {("",), (None,)}

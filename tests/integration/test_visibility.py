@@ -12,7 +12,7 @@ from app.domain.callers import Caller
 from app.domain.entries import Category, Status, Tier
 from app.entries.decide import next_version
 from app.entries.ports import VersionWrite
-from tests.integration.stores import LATER, claim, day
+from tests.integration.stores import LATER, claim, day, heard
 
 MOMENT = timedelta(microseconds=1)
 
@@ -202,7 +202,7 @@ async def test_another_tenants_address_of_a_space_finds_nothing(store):
         tenant_id, name, space_id = mine.caller.tenant_id, "user:1", theirs.id
 
     stolen = replace(mine.plan("hens"), spaces=(Stolen, theirs.key))
-    found = await store.retriever.retrieve(stolen, await store.ask("hens"))
+    found = await store.retriever.retrieve(stolen, heard(await store.ask("hens")))
     assert found.candidates == ()
 
 

@@ -11,7 +11,8 @@ SELECT %(tenant_id)s, used.space_id, used.id, 1, %(session)s
  ORDER BY used.space_id, used.id
     ON CONFLICT (tenant_id, space_id, id) DO UPDATE
    SET uses = entry_uses.uses + 1, last_session = excluded.last_session
- WHERE entry_uses.last_session <> excluded.last_session;
+ WHERE entry_uses.last_session <> excluded.last_session
+RETURNING space_id, id, uses;
 
 -- add_proposal --
 -- A proposal follows the versions that were seen last.

@@ -129,7 +129,7 @@ pool AS (
              * power(coalesce(bm25_score * coverage, 0) / (SELECT bm25_scale FROM served),
                      (SELECT keyword_power FROM served)) AS evidence
       FROM (SELECT ids.id, ids.text_version, ids.tier, ids.visible, d.cosine_similarity, b.bm25_score,
-                   least(1, b.bm25_score / (SELECT best FROM best_score)) AS coverage
+                   CASE WHEN b.bm25_score IS NOT NULL THEN least(1, b.bm25_score / (SELECT best FROM best_score)) END AS coverage
               FROM (SELECT id, text_version, tier, visible FROM dense
                      UNION
                     SELECT id, text_version, tier, visible FROM lexical) AS ids
@@ -203,12 +203,12 @@ outdated AS MATERIALIZED (
 SELECT c.id, e.version, e.sequence, c.tier::text AS tier, e.text, e.scope, e.first_recorded_at AS recorded_at,
        e.last_confirmed_at, e.category, e.tags, e.claim_subject, e.claim_attribute, e.claim_value,
        e.claim_cardinality, e.importance, e.confidence, e.valid_from, e.valid_to, e.occurred_at, e.trigger,
-       e.unresolved, u.uses, coalesce(c.cosine_similarity, v.cosine_similarity) AS cosine_similarity,
-       c.bm25_score, c.coverage, c.is_preference, v.vector, e.outline,
+       e.unresolved, e.outline,
        ARRAY(SELECT s.id FROM entry_versions s
               WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s AND s.superseded_by = e.id
                 AND s.closed_at IS NULL AND s.status = 'superseded') AS superseded,
-       o.outdated_by, c.below_floor
+       coalesce(u.uses, 0) AS uses, coalesce(c.cosine_similarity, v.cosine_similarity) AS cosine_similarity,
+       c.bm25_score, c.coverage, c.is_preference, v.vector, o.outdated_by, c.below_floor
   FROM chosen c
   LEFT JOIN LATERAL (
     SELECT * FROM entry_versions x

@@ -1,6 +1,6 @@
 """The signals, the weights and the score."""
 
-from dataclasses import astuple, replace
+from dataclasses import astuple
 
 import pytest
 from hypothesis import given
@@ -53,9 +53,9 @@ def test_frequency_is_full_from_twenty_uses_on():
     assert [frequency(n) for n in range(21)] == sorted(frequency(n) for n in range(21))
 
 
-@given(signals=st.builds(Signals, UNIT, UNIT, UNIT, UNIT, UNIT), rise=UNIT, name=st.sampled_from(Signals.__slots__))
+@given(signals=st.builds(Signals, UNIT, UNIT, UNIT, UNIT, UNIT), rise=UNIT, name=st.sampled_from(Signals._fields))
 def test_the_score_rises_in_each_signal(signals, rise, name):
-    higher = replace(signals, **{name: max(rise, getattr(signals, name))})
+    higher = signals._replace(**{name: max(rise, getattr(signals, name))})
     assert 0 <= score(signals, WEIGHTS) <= score(higher, WEIGHTS) <= 1 + 1e-9
 
 

@@ -1,0 +1,218 @@
+"""The spaces that are kept in memory: those that were asked for lately, within a bound."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+from app.assembly.records import Candidate
+from app.domain.errors import UnavailableError
+from app.domain.ids import IdKind
+from app.domain.spaces import SpaceKey
+from app.store.candidates import Seen, Template, template
+from app.store.entries import Pool
+from app.store.resident.index import Hits, SpaceIndex, State
+from app.store.resident.loading import follow, load_index, load_rows
+from app.store.rows import Stored
+
+_log = structlog.get_logger(__name__)
+
+IDLE_SECONDS = 600.0
+"""A space that nobody asks for is given up after this time."""
+
+ROWS = 5_000
+"""Entries that are kept of one space."""
+
+_ROWS_AT_ONCE = 200
+
+_ROW_BYTES = 4_000
+"""An entry with what was worked out from it."""
+
+_ASKED_BEFORE = 10_000
+"""Spaces of which it is remembered that somebody asked for them: the second question loads the index."""
+
+Address = tuple[UUID, UUID]
+
+
+@dataclass(slots=True, eq=False)
+class Resident:
+    """A space in memory: its index, and the entries that were served from it, by their place.
+
+    Entries are those of the index's state: what changes is forgotten. There are at most ROWS.
+    """
+
+    space: SpaceKey
+    index: SpaceIndex
+    used_at: float
+    rows: dict[int, Template] = field(default_factory=dict)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def size_bytes(self) -> int:
+        """About what it takes in memory."""
+        return self.index.size_bytes + _ROW_BYTES * len(self.rows)
+
+    def missing(self, hits: Hits) -> list[UUID]:
+        """The entries that were found and are not here."""
+        places = {found.place for found in hits.found} - self.rows.keys()
+        return [self.index.public_id(place, self.space.space_id).uuid for place in places]
+
+    def keep(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Keep entries, as `rows` in resident.sql brings them."""
+        if len(self.rows) >= ROWS:
+            self.rows.clear()
+        for row in rows:
+            stored = Stored._make(row)
+            place = self.index.place_of.get(stored.id.bytes)
+            if place is not None:
+                self.rows[place] = template(stored, self.space.name, self.space.space_id)
+
+    def count_uses(self, entry_id: UUID, uses: int) -> None:
+        """Note how often an entry was used."""
+        place = self.index.place_of.get(entry_id.bytes)
+        if place is not None and place in self.rows:
+            self.rows[place].fields["uses"] = uses
+
+    def candidates(self, hits: Hits, outdated: Mapping[tuple[UUID, int], UUID]) -> list[Candidate]:
+        """What was found, as candidates; entries that are not here are left out."""
+        candidates: list[Candidate] = []
+        for place, cosine, score, coverage, is_preference in hits.found:
+            row = self.rows.get(place)
+            if row is not None:
+                vector = self.index.vectors[place] if row.kind is IdKind.MEMORY else None
+                outdated_by = outdated.get((row.stored.id, row.stored.version)) if outdated else None
+                candidates.append(row.candidate(Seen(cosine, score, coverage, is_preference, vector, outdated_by)))
+        return candidates
+
+
+class ResidentSpaces:
+    """Indexes by space. An index is never trusted: whoever uses one compares its state with the database's."""
+
+    def __init__(self, pool: Pool, limit_bytes: int, monotonic: Callable[[], float]) -> None:
+        """Nothing is loaded yet.
+
+        Args:
+            limit_bytes: What all indexes together may take; 0 keeps none.
+            monotonic: Seconds of a clock that never goes back.
+        """
+        self._pool = pool
+        self._limit_bytes = limit_bytes
+        self._monotonic = monotonic
+        self._spaces: OrderedDict[Address, Resident] = OrderedDict()
+        self._asked: OrderedDict[Address, None] = OrderedDict()
+        self._loading: dict[Address, asyncio.Task[None]] = {}
+
+    def find(self, space: SpaceKey) -> Resident | None:
+        """The space, if it is in memory. If it was asked for before, it will be soon."""
+        address = _address(space)
+        now = self._monotonic()
+        self._give_up(now)
+        resident = self._spaces.get(address)
+        if resident is not None:
+            resident.used_at = now
+            self._spaces.move_to_end(address)
+        elif self._limit_bytes and self._was_asked(address):
+            self.prepare(space)
+        return resident
+
+    def prepare(self, space: SpaceKey) -> None:
+        """Load a space in the background, once at a time."""
+        address = _address(space)
+        if address not in self._loading:
+            task = asyncio.create_task(self._load(space))
+            self._loading[address] = task
+            task.add_done_callback(lambda _: self._loading.pop(address, None))
+
+    async def loaded(self) -> None:
+        """Wait until nothing is being loaded."""
+        while self._loading:
+            await asyncio.gather(*self._loading.values())
+
+    async def renew(self, resident: Resident, state: State | None) -> bool:
+        """Bring a space up to the state that the database showed. If that does not do, it is loaded anew, later.
+
+        Raises:
+            UnavailableError: If the database does not answer.
+        """
+        async with resident.lock:
+            if resident.index.state == state:
+                return True
+            changed = await follow(self._pool, resident.space, resident.index)
+        if changed is None:
+            self.drop(resident.space)
+            self.prepare(resident.space)
+            return False
+        resident.rows = {p: row for p, row in resident.rows.items() if row.stored.id not in changed}
+        return True
+
+    def count_uses(self, tenant_id: UUID, counted: Iterable[tuple[UUID, UUID, int]]) -> None:
+        """Note new use counts: of which space, of which entry, how many.
+
+        Those that other processes count come with the next change of the entry.
+        """
+        for space_id, entry_id, uses in counted:
+            resident = self._spaces.get((tenant_id, space_id))
+            if resident is not None:
+                resident.count_uses(entry_id, uses)
+
+    def drop(self, space: SpaceKey) -> None:
+        """Forget a space and every text of it that is in memory."""
+        self._spaces.pop(_address(space), None)
+
+    async def close(self) -> None:
+        """Stop loading."""
+        for task in list(self._loading.values()):
+            task.cancel()
+        await asyncio.gather(*self._loading.values(), return_exceptions=True)
+
+    async def _load(self, space: SpaceKey) -> None:
+        try:
+            await self._bring(space)
+        except UnavailableError:  # asked for again, it is tried again
+            return
+        except Exception:  # noqa: BLE001 - without it everything works, only slower
+            _log.exception("a space cannot be kept in memory", space_id=str(space.space_id))
+
+    async def _bring(self, space: SpaceKey) -> None:
+        index = await load_index(self._pool, space, self._limit_bytes)
+        if index is None or index.size_bytes > self._limit_bytes:
+            return
+        resident = self._spaces[_address(space)] = Resident(space, index, self._monotonic())
+        self._give_up(self._monotonic())
+        await self._fill(resident)
+
+    async def _fill(self, resident: Resident) -> None:
+        """Bring the entries of a space that is not too large, before somebody waits for them."""
+        index, space = resident.index, resident.space
+        if index.live_count > ROWS:
+            return
+        ids = [index.public_id(place, space.space_id).uuid for place in range(index.count)]
+        for start in range(0, len(ids), _ROWS_AT_ONCE):
+            resident.keep(await load_rows(self._pool, space, ids[start : start + _ROWS_AT_ONCE]))
+            await asyncio.sleep(0)  # requests go first
+
+    def _give_up(self, now: float) -> None:
+        """Drop what was not used for long, and the least lately used ones above the bound."""
+        total = sum(resident.size_bytes for resident in self._spaces.values())
+        while self._spaces:
+            address, oldest = next(iter(self._spaces.items()))
+            if total <= self._limit_bytes and now - oldest.used_at < IDLE_SECONDS:
+                return
+            total -= oldest.size_bytes
+            del self._spaces[address]
+
+    def _was_asked(self, address: Address) -> bool:
+        if address in self._asked:
+            return True
+        self._asked[address] = None
+        if len(self._asked) > _ASKED_BEFORE:
+            self._asked.popitem(last=False)
+        return False
+
+
+def _address(space: SpaceKey) -> Address:
+    return space.tenant_id, space.space_id
