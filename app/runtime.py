@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +23,9 @@ from app.assembly.recorder import AssemblyLog, Recorder
 from app.assembly.records import AssemblyRules, BudgetTokens, Format, Section
 from app.assembly.render import MARKUP, render_block, render_section
 from app.assembly.service import AssemblyService
+from app.consolidation.service import ConsolidationService
 from app.contradictions.claims import derive_claim
+from app.contradictions.detect import SimilarityBand
 from app.domain.callers import NewKey, Role
 from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind, PublicId
@@ -43,6 +46,7 @@ from app.embedding.served import ServedModel, ServedModels
 from app.entries.search import SearchService
 from app.entries.service import EntryService
 from app.maintenance.service import MaintenanceService
+from app.profile.service import ProfileService
 from app.scoring.asked import Asked
 from app.scoring.relevance import MIN_RELEVANCE
 from app.settings import MeasuredModel, Settings
@@ -50,12 +54,14 @@ from app.soul.ports import SoulMeasure
 from app.soul.service import SoulService
 from app.store import embedded
 from app.store.assembly_log import PostgresAssemblyLog
+from app.store.consolidation import PostgresConsolidation
 from app.store.entries import Pool, PostgresEntries
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
 from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
 from app.store.models import ModelCentre, ModelRow, ModelSpec, adopt_model, list_models
 from app.store.pool import create_pool, ping
+from app.store.profile import PostgresProfile
 from app.store.resident.spaces import ResidentSpaces
 from app.store.retriever import PostgresRetriever
 from app.store.search import PostgresSearch
@@ -121,6 +127,8 @@ class Runtime:
     assembly_log: AssemblyLog
     recorder: Recorder
     maintenance: MaintenanceService
+    consolidation: ConsolidationService
+    profile: ProfileService
     count: TokenCounter
     probes: Probes
 
@@ -380,7 +388,11 @@ def _build(
     embedder: RunningEmbedder,
     count: TokenCounter,
 ) -> Runtime:
-    entries = EntryService(PostgresEntries(pool, resident.drop), models, new_id)
+    store = PostgresEntries(pool, resident.drop)
+    entries = EntryService(store, models, new_id)
+    consolidation = ConsolidationService(
+        PostgresConsolidation(store), entries.apply_proposals, partial(_band_of, models), settings.archive_below
+    )
     assembly_log = PostgresAssemblyLog(pool, resident.count_uses)
     return Runtime(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
@@ -396,10 +408,22 @@ def _build(
         ),
         assembly_log=assembly_log,
         recorder=Recorder(assembly_log),
-        maintenance=MaintenanceService(PostgresHousekeeping(pool), entries.apply_proposals, settings.assembly_log_days),
+        maintenance=MaintenanceService(
+            PostgresHousekeeping(pool),
+            entries.apply_proposals,
+            settings.assembly_log_days,
+            lambda tenant_id: consolidation.run_due(tenant_id, settings.consolidation_hours, datetime.now(UTC)),
+        ),
+        consolidation=consolidation,
+        profile=ProfileService(PostgresProfile(pool)),
         count=count,
         probes=Probes(lambda: ping(pool), lambda: embedder.embed_documents(["ready?"])),
     )
+
+
+def _band_of(models: ServedModels, model_id: int) -> SimilarityBand | None:
+    """Where a model's contradictions lie; None for one that this process has not loaded."""
+    return next((model.calibration.band for model in models.served if model.id == model_id), None)
 
 
 @asynccontextmanager

@@ -12,10 +12,11 @@ from app.domain.spaces import SpaceKey
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one pass did: entries superseded, rows purged."""
+    """What one pass did: entries superseded, rows purged, spaces consolidated."""
 
     superseded: int = 0
     purged: int = 0
+    consolidated: int = 0
 
 
 class Housekeeping(Protocol):
@@ -40,11 +41,13 @@ class MaintenanceService:
 
     Attributes:
         apply_proposals: Applies the proposals of a space, returns how many entries were superseded.
+        consolidate_due: Consolidates the spaces of a tenant that are due, returns how many.
     """
 
     store: Housekeeping
     apply_proposals: Callable[[SpaceKey], Awaitable[int]]
     assembly_log_days: int
+    consolidate_due: Callable[[UUID], Awaitable[int]]
 
     async def run_once(self) -> Report:
         """One pass over all tenants.
@@ -52,12 +55,13 @@ class MaintenanceService:
         Raises:
             UnavailableError: If the store does not answer.
         """
-        superseded = purged = 0
+        superseded = purged = consolidated = 0
         for tenant_id in await self.store.tenants():
             for space in await self.store.spaces_with_proposals(tenant_id):
                 superseded += await self.apply_proposals(space)
             purged += await self.store.purge(tenant_id, self.assembly_log_days)
-        return Report(superseded, purged)
+            consolidated += await self.consolidate_due(tenant_id)
+        return Report(superseded, purged, consolidated)
 
     async def run(self, every_seconds: float) -> None:
         """Pass after pass, until cancelled. A store that does not answer is asked again next time."""
