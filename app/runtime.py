@@ -391,7 +391,7 @@ def _build(
     store = PostgresEntries(pool, resident.drop)
     entries = EntryService(store, models, new_id)
     consolidation = ConsolidationService(
-        PostgresConsolidation(store), entries.apply_proposals, partial(_band_of, models), settings.archive_below
+        PostgresConsolidation(store), partial(_band_of, models), settings.archive_below
     )
     assembly_log = PostgresAssemblyLog(pool, resident.count_uses)
     return Runtime(

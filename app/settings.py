@@ -98,7 +98,7 @@ class Settings(BaseSettings):
     """How often a space that was written to is consolidated: repetitions, contradictions, what has faded."""
 
     archive_below: float = Field(0.02, ge=0, le=0.5)
-    """The strength below which an entry is archived. .02 is 508 days after a memory was last confirmed; 0 archives none."""
+    """The strength below which an entry is archived. .02 is 508 days after a memory was last confirmed; 0: never."""
 
     @model_validator(mode="before")
     @classmethod

@@ -13,10 +13,11 @@ Block = tuple[PublicId, ...]
 
 
 def repetition_blocks(sketches: Iterable[Sketch]) -> tuple[Block, ...]:
-    """Entries that may say the same: the same content words and denials, or the same claim."""
+    """Entries that may say the same: the same text, the same content words and denials, or the same claim."""
     groups: defaultdict[Hashable, list[Sketch]] = defaultdict(list)
     for sketch in sketches:
         gist = sketch.outline.gist
+        groups["text", sketch.tier, sketch.scope, gist.normal].append(sketch)
         groups["words", sketch.tier, sketch.scope, gist.words, gist.negations].append(sketch)
         if sketch.claim is not None:
             groups["claim", sketch.tier, sketch.scope, sketch.claim].append(sketch)

@@ -125,7 +125,7 @@ def _facts(item: Item) -> Facts:
 
 
 def _facts_kind(item: Item) -> object:
-    """Equal for items that cannot clash by what they assert: they assert the same, or only what can have many values."""
+    """Equal for items whose facts cannot clash: they assert the same, or only what can have many values."""
     facts = _facts(item)
     of_many = all(claim.cardinality is Cardinality.MANY for _, claim in facts.asserted)
     return "many" if of_many and not (facts.implied or facts.denied or facts.liked or facts.switched) else facts

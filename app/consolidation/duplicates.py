@@ -4,8 +4,10 @@ Two entries are merged only within a scope, and only if they hold at the same ti
 (unless they are plainly about somebody else), and assert the same.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -30,9 +32,11 @@ ROTATED_WORDS = 4
 """From so many words on, a phrase may have moved from the end of a sentence to its start."""
 
 _SAY_NOTHING = frozenset(
-    ("a", "an", "the", "really", "actually", "please", "that")
-    + ("il", "lo", "la", "gli", "le", "un", "uno", "una", "davvero", "proprio", "che")
-    + ("opravdu", "vazne", "ze")
+    (
+        *("a", "an", "the", "really", "actually", "please", "that"),
+        *("il", "lo", "la", "gli", "le", "un", "uno", "una", "davvero", "proprio", "che"),
+        *("opravdu", "vazne", "ze"),
+    )
 )
 """Folded words that make no difference: articles, emphasis, and what introduces a clause."""
 
@@ -89,7 +93,7 @@ def united(kept: Entry, merged: Sequence[Entry]) -> Entry:
     for other in merged:
         content = _united(content, other.content)
         confirmed = max(confirmed, other.last_confirmed_at)
-        sources.add(other.id)
+        sources |= {other.id, *other.merged_from}
     ordered = tuple(sorted(sources, key=lambda entry_id: entry_id.order))
     return replace(kept, content=content, last_confirmed_at=confirmed, merged_from=ordered)
 
@@ -207,12 +211,37 @@ def _same_claim(kept: Content, other: Content) -> bool:
         return False
     if negations(kept.text) != negations(other.text):
         return False
-    return (_is_bare(kept) and _is_bare(other)) or _beside_claim(other) <= content_terms(kept.text)
+    if _beside_claim(other) <= content_terms(kept.text):
+        return True
+    return _is_bare(kept) and _is_bare(other) and _names(kept) == _names(other)
 
 
 def _is_bare(content: Content) -> bool:
     read = bare_reading(content.text)
     return read is not None and content.claim is not None and _told(read.claim) == _told(content.claim)
+
+
+def _names(content: Content) -> frozenset[str]:
+    """Words outside the claim that no wording of a claim is made of: "uncle Bob" and "uncle Tom" are two uncles."""
+    claim = content.claim
+    told = "" if claim is None else f"{claim.value} {claim.attribute}"
+    claimed = {word.folded for sentence in sentences(told) for word in sentence.words}
+    words = {word.folded for sentence in sentences(content.text) for word in sentence.words}
+    return frozenset(words - claimed - _words_of_claims())
+
+
+@cache
+def _words_of_claims() -> frozenset[str]:
+    """Every word that the wordings of claims know, in all languages."""
+    known: set[str] = set()
+    for language in languages():
+        known |= language.vocabulary
+        for texts in (language.attribute_nouns, language.attributes, [rule.pattern.pattern for rule in language.rules]):
+            known.update(_LETTERS.findall(" ".join(texts)))
+    return frozenset(known)
+
+
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def _beside_claim(content: Content) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, TypeVar
@@ -139,13 +139,11 @@ class ConsolidationService:
     """Consolidates spaces, one at a time each.
 
     Attributes:
-        apply_proposals: Applies what assemblies proposed in a space.
         band_of: The similarity band of a model; None if this process does not know the model.
         archive_below: The strength below which an entry is archived, in [0, 1]; 0 archives nothing.
     """
 
     store: ConsolidationStore
-    apply_proposals: Callable[[SpaceKey], Awaitable[int]]
     band_of: Callable[[int], SimilarityBand | None]
     archive_below: float
     _running: set[SpaceKey] = field(default_factory=set)
@@ -253,9 +251,7 @@ class ConsolidationService:
                 continue
             if (kept.entry.version, lost.entry.version) == (proposal.kept_version, proposal.superseded_version):
                 changes[lost.entry.id] = _change(Action.SUPERSEDE, Why(one.why), lost.entry, kept.entry)
-        await self._apply(run, list(changes.values()))
-        if pending and not run.dry:
-            await self.apply_proposals(run.space)
+        await self._apply(run, list(changes.values()))  # maintenance takes them away: they are moot by then
 
     async def _merge(self, run: _Run) -> None:
         blocks = await asyncio.to_thread(repetition_blocks, run.standing())

@@ -26,8 +26,8 @@ class PostgresProfile:
 
     async def best(self, space: SpaceKey, scopes: Sequence[str], now: datetime, limit: int) -> tuple[ProfilePart, ...]:
         """Memories that hold now, by category."""
-        parameters = {"tenant_id": space.tenant_id, "space_id": space.space_id}
-        parameters |= {"scopes": list(scopes), "now": now, "limit": limit}
+        address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
+        parameters = {**address, "scopes": list(scopes), "now": now, "limit": limit}
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(_SQL["best"], parameters)

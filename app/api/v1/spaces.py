@@ -6,8 +6,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.api.deps import CallerDep, Now, RuntimeDep
 from app.api.replies import json_response, page_response
-from app.schemas.common import Page, SpaceName
 from app.profile.service import profile_text
+from app.schemas.common import Page, SpaceName
 from app.schemas.spaces import (
     ConsolidateBody,
     ConsolidateReply,

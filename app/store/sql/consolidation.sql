@@ -29,7 +29,7 @@ SELECT e.id, e.version, e.scope, e.category, e.importance, e.last_confirmed_at, 
 
 -- load --
 -- Live entries in full, each with the vector that a model has of its text.
-SELECT e.*, s.name AS space, v.embedding
+SELECT e.*, e.tier::text AS tier, s.name AS space, v.embedding
   FROM unnest(%(ids)s::uuid[]) AS wanted(id)
  CROSS JOIN LATERAL (
     SELECT * FROM entry_versions

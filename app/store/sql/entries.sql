@@ -229,11 +229,18 @@ UPDATE entry_versions SET superseded_by = NULL
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND superseded_by = %(id)s;
 
 -- forget_merged --
--- Those that it was merged into no longer name an erased entry.
+-- Those that it was merged into, and those that they were, no longer name an erased entry.
+WITH RECURSIVE kept(id) AS (
+    SELECT superseded_by FROM entry_versions
+     WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND superseded_by IS NOT NULL
+     UNION
+    SELECT e.superseded_by
+      FROM kept
+      JOIN entry_versions e ON e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = kept.id
+     WHERE e.superseded_by IS NOT NULL)
 UPDATE entry_versions SET merged_from = array_remove(merged_from, %(id)s)
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s
-   AND id IN (SELECT superseded_by FROM entry_versions
-               WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND superseded_by IS NOT NULL);
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id IN (SELECT id FROM kept)
+   AND %(id)s = ANY(merged_from);
 
 -- carry_uses --
 -- What was merged was used too.
