@@ -13,8 +13,8 @@ from app.runtime import new_id
 from app.text.terms import document_terms
 from tests.integration.stores import Space, day
 
-NOW = day(2031)
-"""The moment of consolidation: after everything that is planted."""
+NOW = day(2025, 6)
+"""The moment of consolidation: after everything that is planted, and before any test runs."""
 
 LONG_AGO = NOW - timedelta(days=3_000)
 MERGED, SUPERSEDED, ARCHIVED = ("merged",), ("superseded",), ("archived",)
