@@ -144,8 +144,12 @@ def is_kept_by_hand(entry: Entry) -> bool:
 
 
 def may_give_way(loser: Entry, winner: Entry) -> bool:
-    """Whether the loser may be superseded without anybody asking: not by what was known when that was undone."""
-    return not is_kept_by_hand(loser) or winner.sequence > loser.sequence
+    """Whether the loser may be superseded unasked: not if one of both was kept by hand when the other was known."""
+    return not (_is_kept_beside(loser, winner) or _is_kept_beside(winner, loser))
+
+
+def _is_kept_beside(entry: Entry, other: Entry) -> bool:
+    return is_kept_by_hand(entry) and other.sequence < entry.sequence
 
 
 def _as_superseded(entry: Entry, winner: Entry) -> Entry:
