@@ -22,7 +22,7 @@ from app.contradictions.wording import TEXT_CHARS, fold, sentences
 from app.domain.entries import TAGS, Author, Claim, Content, Entry, Tier
 from app.domain.ids import PublicId
 from app.entries.decide import is_kept_by_hand
-from app.text.content import content_terms, gist, negations
+from app.text.content import negations
 from app.text.normalise import normalise_text
 
 COMPARED = 50
@@ -117,7 +117,7 @@ def _most(one: float | None, two: float | None) -> float | None:
 
 
 def _precedence(item: Item) -> tuple[int, tuple[int, int, str]]:
-    return (-gist(item.entry.content.text).length, item.entry.id.order)
+    return (-len(_folded(item.entry.content.text) - _SAY_NOTHING), item.entry.id.order)
 
 
 def _may_be_one(one: Entry, two: Entry) -> bool:
@@ -169,7 +169,7 @@ def _about_others(one: Content, two: Content) -> bool:
 
 
 def _speaks_of_self(text: str) -> bool:
-    words = {word.folded for sentence in sentences(text) for word in sentence.words}
+    words = _folded(text)
     return any(not words.isdisjoint(language.words["first_person"]) for language in languages())
 
 
@@ -211,7 +211,7 @@ def _same_claim(kept: Content, other: Content) -> bool:
         return False
     if negations(kept.text) != negations(other.text):
         return False
-    if _beside_claim(other) <= content_terms(kept.text):
+    if _beside_claim(other) <= _folded(kept.text):
         return True
     return _is_bare(kept) and _is_bare(other) and _names(kept) == _names(other)
 
@@ -224,10 +224,8 @@ def _is_bare(content: Content) -> bool:
 def _names(content: Content) -> frozenset[str]:
     """Words outside the claim that no wording of a claim is made of: "uncle Bob" and "uncle Tom" are two uncles."""
     claim = content.claim
-    told = "" if claim is None else f"{claim.value} {claim.attribute}"
-    claimed = {word.folded for sentence in sentences(told) for word in sentence.words}
-    words = {word.folded for sentence in sentences(content.text) for word in sentence.words}
-    return frozenset(words - claimed - _words_of_claims())
+    claimed = _folded("" if claim is None else f"{claim.value} {claim.attribute}")
+    return _folded(content.text) - claimed - _words_of_claims()
 
 
 @cache
@@ -245,13 +243,19 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def _beside_claim(content: Content) -> frozenset[str]:
-    """The content of a text that is not in its claim."""
+    """The words of a text that its claim does not give: neither its own nor other names of the attribute."""
     claim = content.claim
     if claim is None:
-        return content_terms(content.text)
-    said = content_terms(f"{claim.subject} {claim.attribute} {claim.value}")
-    names = {fold(noun) for one in languages() for noun, key in one.attributes.items() if key == claim_key(claim)[1]}
-    return frozenset(term for term in content_terms(content.text) if term not in said and term not in names)
+        return _folded(content.text)
+    attribute = claim_key(claim)[1]
+    names = [name for one in languages() for name, key in one.attributes.items() if key == attribute]
+    empty = frozenset().union(*(one.words["stopwords"] for one in languages()))
+    return _folded(content.text) - _folded(f"{claim.subject} {claim.attribute} {claim.value} {' '.join(names)}") - empty
+
+
+def _folded(text: str) -> frozenset[str]:
+    """The words of a text, signs and clitics left out."""
+    return frozenset(word.folded for sentence in sentences(text) for word in sentence.words if word.folded[0].isalnum())
 
 
 def merge_blocks(blocks: Iterable[Block], items: Mapping[PublicId, Item], band: SimilarityBand | None) -> list[Merge]:

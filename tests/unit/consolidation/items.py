@@ -13,10 +13,17 @@ from app.domain.ids import PublicId
 from tests.builders import NOW, SPACE
 
 BAND = SimilarityBand(0.35, 0.92)
-ALIKE = np.ones(4, np.float32) / 2
+SOME = object()
 
 
-def item(number, text, *, days=0.0, tier=Tier.MEMORIES, reason="created", vector=ALIKE, unresolved=False, **content):
+def vector_of(number):
+    """A unit vector whose cosine with that of every other number is .7: inside the band."""
+    vector = np.zeros(1_000, np.float32)
+    vector[0], vector[number] = np.sqrt(0.7), np.sqrt(0.3)
+    return vector
+
+
+def item(number, text, *, days=0.0, tier=Tier.MEMORIES, reason="created", vector=SOME, unresolved=False, **content):
     """A live entry; `days` is how long ago it was said."""
     claim = content.pop("claim", derive_claim(text) if tier is Tier.MEMORIES else None)
     moment = NOW - timedelta(days=days)
@@ -35,4 +42,4 @@ def item(number, text, *, days=0.0, tier=Tier.MEMORIES, reason="created", vector
         unresolved=unresolved,
         reason=reason,
     )
-    return Item(entry, vector)
+    return Item(entry, vector_of(number) if vector is SOME else vector)

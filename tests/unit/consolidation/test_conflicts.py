@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from app.assembly.outlines import outline
 from app.consolidation.blocks import fact_blocks, repetition_blocks, wording_blocks
 from app.consolidation.conflicts import find_conflicts
 from app.consolidation.records import Item, Sketch, Vitality, Why
 from app.domain.ids import PublicId
 from tests.integration.stores import day
-from tests.unit.consolidation.items import BAND, item
+from tests.unit.consolidation.items import BAND, item, vector_of
 
 
 def sketch(one: Item) -> Sketch:
@@ -56,7 +54,7 @@ def test_what_held_at_another_time_or_holds_elsewhere_contradicts_nothing():
 
 
 def test_wording_is_compared_inside_the_band_only():
-    far = np.array([1, -1, 1, -1], np.float32) / 2
+    far = -vector_of(1)
     assert decided(item(1, "The gate is open."), item(2, "The gate is closed.", vector=far)) == ([], 0)
     assert decided(item(1, "The gate is open."), item(2, "The gate is closed."), band=None) == ([], 0)
 

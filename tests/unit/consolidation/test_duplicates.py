@@ -2,7 +2,6 @@
 
 from itertools import permutations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,9 +11,9 @@ from app.consolidation.records import Why
 from app.domain.entries import Author, Cardinality, Category, Claim, Tier
 from tests.builders import NOW
 from tests.integration.stores import day
-from tests.unit.consolidation.items import BAND, item
+from tests.unit.consolidation.items import BAND, item, vector_of
 
-FAR = np.array([1, -1, 1, -1], np.float32) / 2
+FAR = -vector_of(1)
 ANA, BEN = Author(name="Ana"), Author(name="Ben")
 
 
