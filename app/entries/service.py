@@ -210,12 +210,12 @@ class EntryService:
         if_version: int | None = None,
         idempotency: IdempotencyKey | None = None,
     ) -> Effect:
-        """Bring an archived entry back, as if it had been confirmed now.
+        """Bring an archived entry back, as if it had been confirmed now. One that is active stays as it is.
 
         Raises:
             NotFoundError: If there is no such entry.
             PreconditionFailedError: If `if_version` is not the current version.
-            ConflictError: If it is not archived, or another entry claims otherwise by now.
+            ConflictError: If it is superseded or retracted, or another entry claims otherwise by now.
         """
         space = await self._writable_space(caller, entry_id)
         async with self.store.unit(space) as unit:
@@ -223,6 +223,8 @@ class EntryService:
                 return (await _replayed(unit, earlier))[0]
             current = _present(await unit.current(entry_id), entry_id)
             _check_version(current, if_version)
+            if current.is_live:
+                return Effect(current, Written(current.id, current.version))
             if current.status is not Status.ARCHIVED:
                 raise ConflictError(f"{entry_id} is {current.status}, not archived")
             moment = unit.advance()

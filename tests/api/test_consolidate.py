@@ -6,6 +6,7 @@ import psycopg
 import pytest
 
 from app.domain.callers import Role
+from app.domain.ids import parse_id
 
 SPACE = "user:ana"
 MONDAYS = ("On Mondays the chess club meets in town.", "The chess club meets in town on Mondays")
@@ -28,8 +29,8 @@ def let_pass(database_url, memory, days):
     with psycopg.connect(database_url) as connection:
         done = connection.execute(
             "UPDATE entry_versions SET last_confirmed_at = last_confirmed_at - make_interval(days => %s) "
-            "WHERE text = %s AND closed_at IS NULL",
-            (days, memory["text"]),
+            "WHERE id = %s AND closed_at IS NULL",
+            (days, parse_id(memory["id"]).uuid),
         )
         assert done.rowcount == 1
 
@@ -113,9 +114,16 @@ async def test_what_has_faded_is_archived_listed_never_served_and_can_be_restore
     )
     again = await client.post(f"/memories/{scarf['id']}/restore", headers={"Idempotency-Key": "r"})
     assert again.json() == restored.json()
-    assert (await client.post(f"/memories/{scarf['id']}/restore")).status_code == 409
+    assert len((await client.get(f"/memories/{scarf['id']}/versions")).json()["items"]) == 3
+    assert (await client.post(f"/memories/{scarf['id']}/restore")).json()["version"] == 3
     assert (await consolidate(client))["changes"] == []
     assert "scarf" in (await client.post("/context/assemble", json={"space": SPACE, "query": "crimson scarf"})).text
+
+
+async def test_what_is_superseded_is_not_restored(client):
+    old, _ = await remember(client, "I live in Rome."), await remember(client, "I live in Turin.")
+    reply = await client.post(f"/memories/{old['id']}/restore")
+    assert (reply.status_code, reply.json()["type"]) == (409, "urn:ricordo:problem:conflict")
 
 
 async def test_an_archived_claim_that_was_replaced_meanwhile_is_not_restored(client, database_url):

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Body, Path, Query, Request, Response
 
 from app.api.deps import CallerDep, Now, RuntimeDep
 from app.api.replies import json_response, page_response
@@ -21,6 +21,8 @@ from app.schemas.spaces import (
 )
 
 router = APIRouter(prefix="/spaces", tags=["spaces"])
+
+_AS_A_RULE = ConsolidateBody()
 
 
 @router.get("", summary="List the spaces that the key reaches, by name", response_model=Page[SpaceReply])
@@ -58,12 +60,11 @@ async def consolidate_space(
     runtime: RuntimeDep,
     caller: CallerDep,
     now: Now,
-    body: ConsolidateBody | None = None,
+    body: Annotated[ConsolidateBody, Body()] = _AS_A_RULE,
 ) -> Response:
     """Merge what is said twice, supersede what no longer holds, archive what has faded; with `dry_run` only say so.
 
     Each change is a version with its reason, and can be undone.
     """
-    dry_run = body is not None and body.dry_run
-    report = await runtime.consolidation.consolidate(caller, space, now, dry_run=dry_run)
-    return json_response(report_json(space, report, dry_run=dry_run))
+    report = await runtime.consolidation.consolidate(caller, space, now, dry_run=body.dry_run)
+    return json_response(report_json(space, report, dry_run=body.dry_run))

@@ -63,21 +63,14 @@ SELECT v.id, v.text_version
  ORDER BY v.id, v.text_version;
 
 -- mark --
-INSERT INTO space_consolidations (tenant_id, space_id, sequence, consolidated_at)
-VALUES (%(tenant_id)s, %(space_id)s, %(sequence)s, now())
-    ON CONFLICT (tenant_id, space_id) DO UPDATE
-   SET sequence = excluded.sequence, consolidated_at = excluded.consolidated_at;
+UPDATE spaces SET consolidated_at = now(), consolidated_sequence = %(sequence)s
+ WHERE tenant_id = %(tenant_id)s AND id = %(space_id)s;
 
 -- due --
 -- Spaces that were written to since, and once a week all others: what they hold has faded meanwhile.
-SELECT s.name
-  FROM spaces s
-  LEFT JOIN LATERAL (
-    SELECT sequence, consolidated_at FROM space_consolidations
-     WHERE tenant_id = s.tenant_id AND space_id = s.id
-     LIMIT 1) AS c ON TRUE
- WHERE s.tenant_id = %(tenant_id)s AND s.sequence > 0
-   AND coalesce(c.consolidated_at, s.created_at) < now() - make_interval(secs => %(hours)s * 3600.0)
-   AND (c.sequence IS DISTINCT FROM s.sequence OR c.consolidated_at < now() - interval '7 days')
- ORDER BY coalesce(c.consolidated_at, s.created_at), s.id
+SELECT name FROM spaces
+ WHERE tenant_id = %(tenant_id)s AND sequence > 0
+   AND coalesce(consolidated_at, created_at) < now() - make_interval(secs => %(hours)s * 3600.0)
+   AND (consolidated_sequence IS DISTINCT FROM sequence OR consolidated_at < now() - interval '7 days')
+ ORDER BY coalesce(consolidated_at, created_at), id
  LIMIT %(limit)s;
