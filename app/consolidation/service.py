@@ -311,12 +311,13 @@ class ConsolidationService:
             run.report(Progress("planned" if run.dry else "changed", done, len(changes)))
 
     async def _apply_batch(self, run: _Run, batch: Sequence[Change]) -> tuple[Change, ...]:
-        ids = sorted({i for change in batch for i in (change.entry, change.kept) if i is not None}, key=_order)
         seen = {change.entry: change.version for change in batch}
         seen |= {change.kept: change.kept_version for change in batch if change.kept and change.kept_version}
         async with self.store.unit(run.space) as unit:
-            current = {entry.id: entry for entry in await unit.currents(ids)}
-            seen |= {i: version for i, version in run.versions.items() if i in seen}
+            current = {entry.id: entry for entry in await unit.currents(sorted(seen, key=_order))}
+            seen = {
+                i: max(version, run.versions.get(i, 0)) for i, version in seen.items()
+            }  # what this run wrote itself
             applied = apply_changes(batch, current, seen, unit.advance)
             if not applied.done:
                 return ()

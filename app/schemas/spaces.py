@@ -13,6 +13,7 @@ from app.schemas.common import PAGE_ITEMS, EntryId, Instant, NameCursor, PageLim
 from app.schemas.entries import MemoryReply, entry_json
 
 SCOPES = 8
+SHOWN_CHARS = 200
 
 
 class SpacesQuery(WireModel):
@@ -56,7 +57,7 @@ class ConsolidateBody(WireModel):
 
 
 class ChangeReply(WireModel):
-    """What became of an entry, or would: `kept` stays instead of it."""
+    """What became of an entry, or would: `kept` stays instead of it. Of texts the first 200 characters."""
 
     action: Action
     why: Why
@@ -98,9 +99,9 @@ def report_json(space: str, report: Report, *, dry_run: bool) -> dict[str, Any]:
                 "action": change.action.value,
                 "why": change.why.value,
                 "id": str(change.entry),
-                "text": change.text,
+                "text": change.text[:SHOWN_CHARS],
                 "kept": None if change.kept is None else str(change.kept),
-                "kept_text": change.kept_text,
+                "kept_text": change.kept_text and change.kept_text[:SHOWN_CHARS],
             }
             for change in report.changes
         ],

@@ -16,10 +16,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from app.domain.entries import Content, Status
 from app.domain.errors import ConflictError, NotFoundError
+from app.store.consolidation import PostgresConsolidation
 from tests.integration.consistency import assert_consistent
-from tests.integration.planted import NOW, cases, plant, states, told
+from tests.integration.planted import NOW, cases, plant, seeds, states, told
 from tests.integration.stores import Space, open_store
-from tests.integration.test_consolidation import consolidate
+from tests.integration.test_consolidation import consolidate, service_of
 
 KILLED = """
 import asyncio, sys
@@ -111,6 +112,26 @@ async def test_what_others_write_meanwhile_is_never_lost(space):
     again = await consolidate(space)
     assert (again.changes, again.skipped) == ((), 0)
     await assert_consistent(space)
+
+
+async def test_what_was_seen_before_somebody_changed_it_is_skipped(space):
+    """A plan is a proposal: each change is applied only to the versions that it was made from."""
+    kept, merged = await plant(space, seeds("Ana keeps bees.", "ana keeps bees"))
+    service = service_of(space)
+
+    class Overtaken(PostgresConsolidation):
+        async def load(self, key, model_id, ids):
+            found = await super().load(key, model_id, ids)
+            if ids:
+                await space.edit(merged, text=f"Ana sold her bees, {len(await space.history(merged))}.")
+            return found
+
+    late = replace(service, store=Overtaken(service.store.entries))
+    report = await late.run(space.key, NOW)
+    assert (report.counts.total(), report.skipped) == (0, 1)
+    now = await states(space)
+    assert now[merged.id].content.text.startswith("Ana sold her bees")
+    assert [now[e.id].status for e in (kept, merged)] == [Status.ACTIVE] * 2
 
 
 async def test_two_consolidations_at_once_do_the_work_once(space):
