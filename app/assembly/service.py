@@ -1,7 +1,7 @@
 """The shell of the assembly: waits for the embedder and the store, then calls the pure core once."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.assembly.pack import TokenCounter
@@ -74,9 +74,15 @@ class AssemblyService:
         """
         started = self.seconds()
         watch = _Stopwatch(self.seconds, started, started, {})
-        query_plan = plan(request, self.models.rules.min_relevance)
-        watch.lap("plan")
-        retrieved = await self._retrieve(query_plan, request.timeout_ms / 1000, watch)
+        timeout_s = request.timeout_ms / 1000
+        asking = asyncio.create_task(self.models.ask(request.query.strip(), timeout_s * _EMBED_SHARE))
+        try:
+            await asyncio.sleep(0)  # the embedder begins, and the rest is planned meanwhile
+            query_plan = plan(request, self.models.rules.min_relevance)
+            watch.lap("plan")
+            retrieved = await self._retrieve(query_plan, asking, timeout_s, watch)
+        finally:
+            asking.cancel()
         self.models.expect(retrieved.models.values())
         watch.lap("retrieve")
         _check_pinned(request, retrieved)
@@ -87,9 +93,11 @@ class AssemblyService:
         versions = {c.id: c.version for c in retrieved.candidates}
         return Assembled(assembly, query_plan, retrieved.degraded, versions, watch.total())
 
-    async def _retrieve(self, query_plan: QueryPlan, timeout_s: float, watch: _Stopwatch) -> Retrieved:
+    async def _retrieve(
+        self, query_plan: QueryPlan, asking: Awaitable[Sequence[Asked]], timeout_s: float, watch: _Stopwatch
+    ) -> Retrieved:
         async def ask() -> Sequence[Asked]:
-            asked = await self.models.ask(query_plan.query, timeout_s * _EMBED_SHARE)
+            asked = await asking
             watch.lap("embed")
             return asked
 
