@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from app.contradictions.wording import Sentence, sentences
+from app.contradictions.wording import TEXT_CHARS, Sentence, sentences
 from app.extraction.lexicon import Language
 
 _NOT_PROSE = re.compile(
     r"```.*?(?:```|\Z)"  # code
     r"|`[^`\n]*`"
+    r"|<(?P<section>identity|preferences|relevant_facts|recent_context|workflows)\b.*?(?:</(?P=section)>|\Z)"
     r"|https?://\S+"
     r"|^[ \t]*>[^\n]*"  # a quoted line
     r"|\*[^*\n]{2,}\*"  # *draws a sword*
@@ -48,7 +49,7 @@ def is_prose(text: str) -> bool:
 
 def meant_sentences(text: str, language: Language) -> Iterator[Sentence]:
     """What is stated: sentences, and what stands before a question; no code, no quotation, nothing unreal."""
-    prose = _blanked(text)
+    prose = blanked(text)
     for sentence in sentences(prose):
         stated = _before_the_question(sentence, language) if sentence.is_question else sentence
         if stated and not language.unreal.search(stated.joined) and not _quotes(stated, prose):
@@ -75,9 +76,12 @@ def _before_the_question(sentence: Sentence, language: Language) -> Sentence | N
     return Sentence(stated, " ".join(word.folded for word in stated), is_question=False)
 
 
-def _blanked(text: str) -> str:
-    """The text, of the same length, with everything that is no prose ended by a line."""
-    return _NOT_PROSE.sub(lambda found: "\n" * len(found.group()), text).translate(_DASHES)
+def blanked(text: str) -> str:
+    """The first `TEXT_CHARS` of a text, as long as before, with line ends in place of what is no prose.
+
+    No prose are code, addresses, quoted lines, stage directions, and sections of an assembled prompt.
+    """
+    return _NOT_PROSE.sub(lambda found: "\n" * len(found.group()), text[:TEXT_CHARS]).translate(_DASHES)
 
 
 def _quotes(sentence: Sentence, prose: str) -> bool:

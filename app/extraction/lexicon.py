@@ -45,6 +45,7 @@ class Language:
         leads: Words before a statement that mean nothing.
         lead_phrases: The same of several words.
         splitters: Words after which a clause may begin.
+        adverbials: Words that begin an adverbial before a statement.
         wishes: Ways to ask that something be remembered; what follows is it.
         hedges: Ways to begin a guess.
         hedging: Words that make a clause a guess.
@@ -54,7 +55,7 @@ class Language:
         asking: Words that begin a question.
         first_person: Words by which somebody speaks of themselves.
         told: A sentence that asks to remember something which need not be about its author.
-        passing: What is liked in passing: something of the conversation.
+        passing: A clause that likes something of the conversation in passing.
         dangling: A clause that says "it" or "this" of something in another sentence.
         categories: What a claim's attribute is about.
     """
@@ -63,6 +64,7 @@ class Language:
     leads: frozenset[str]
     lead_phrases: tuple[re.Pattern[str], ...]
     splitters: frozenset[str]
+    adverbials: frozenset[str]
     wishes: tuple[re.Pattern[str], ...]
     hedges: tuple[re.Pattern[str], ...]
     hedging: frozenset[str]
@@ -91,6 +93,7 @@ def _language(code: str) -> Language:
         leads=frozenset(raw["leads"].split()),
         lead_phrases=_whole(raw["lead_phrases"]),
         splitters=frozenset(raw["splitters"].split()),
+        adverbials=frozenset(raw["adverbials"].split()),
         wishes=_whole(raw["wishes"]),
         hedges=_whole(raw["hedges"]),
         hedging=frozenset(raw["hedging"].split()),

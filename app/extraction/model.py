@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 
 from app.domain.entries import Category, Claim
-from app.extraction.clauses import is_prose
+from app.extraction.clauses import blanked, is_prose
 from app.extraction.ports import Prompt
 from app.extraction.records import Extracted, Proposal, Said, Tense
 from app.text.content import content_terms
@@ -19,8 +19,8 @@ from app.text.normalise import normalise_text
 
 BATCH_MESSAGES: Final = 20
 BATCH_CHARS: Final = 12_000
-MESSAGE_CHARS: Final = 4_000
-"""How much of a message the model sees; longer ones are mostly pasted."""
+MESSAGE_CHARS: Final = 2_000
+"""How much of a message is read, by the model as by the rules; longer ones are mostly pasted."""
 
 MEMORIES_PER_MESSAGE: Final = 8
 TEXT_CHARS: Final = 500
@@ -175,7 +175,11 @@ def _supported(memory: Mapping[str, Any], said: Said) -> Proposal | None:
     if span is None or not is_prose(said.text):
         return None
     start, end = span
-    if "?" in said.text[start:end] or said.text[end:].lstrip().startswith("?"):
+    if (
+        "?" in said.text[start:end]
+        or said.text[end:].lstrip().startswith("?")
+        or not blanked(said.text)[start:end].strip()
+    ):
         return None
     tense = Tense(memory["tense"])
     return Proposal(

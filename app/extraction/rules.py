@@ -27,6 +27,9 @@ FIRST_PERSON_WITHIN = 4
 TEXT_WORDS = 4
 """Fewer words are no memory by themselves: the rest of the sentence comes along."""
 
+ADVERBIAL_WORDS = 4
+"""How long an adverbial before a statement may be."""
+
 SENTENCE_WORDS = 60
 """Longer sentences are seldom statements of somebody about themselves."""
 
@@ -102,9 +105,10 @@ def _statement(
         return _Nothing(wished, hedged)
     clause = clause_at(sentence, first)
     reading = _reading(text, clause, language)
-    rule = next((rule for rule in language.rules if any(one.match(clause.text) for one in rule.patterns)), None)
+    rule = _rule(clause, language)
     told = is_wish and bool(language.told.match(sentence.joined))
-    if (rule is None and reading is None and not told) or language.dangling.match(clause.text):
+    nothing = rule is None and reading is None and not told
+    if nothing or language.dangling.match(clause.text) or language.passing.match(clause.text):
         return _Nothing(wished, hedged)
     folded = {word.folded for word in sentence.words[first : first + 6]}
     return _Found(
@@ -116,6 +120,18 @@ def _statement(
         hedged or not language.hedging.isdisjoint(folded),
         wished,
     )
+
+
+def _rule(clause: Clause, language: Language) -> Rule | None:
+    """The first rule that fits the clause, or what follows an adverbial: "since May I teach"."""
+    words = clause.sentence.words
+    longest = ADVERBIAL_WORDS if words[clause.first].folded in language.adverbials else 0
+    for skipped in range(min(longest, len(words) - clause.first - 1) + 1):
+        text = clause_at(clause.sentence, clause.first + skipped).text
+        for rule in language.rules:
+            if any(one.match(text) for one in rule.patterns):
+                return rule
+    return None
 
 
 def _without_leads(sentence: Sentence, start: int, language: Language) -> tuple[int, bool, bool]:
@@ -145,13 +161,7 @@ def _reading(text: str, clause: Clause, language: Language) -> Reading | None:
     if language.first_person.isdisjoint(word.folded for word in words[:FIRST_PERSON_WITHIN]):
         return None
     found = readings(text[words[0].start : words[-1].end])
-    return next((one for one in found if _is_of_self(one.claim.subject) and not _in_passing(one, language)), None)
-
-
-def _in_passing(reading: Reading, language: Language) -> bool:
-    """Whether it is about something of the conversation: "I like these ideas"."""
-    kind, _, what = reading.claim.attribute.partition(":")
-    return kind == ATTITUDE and bool(language.passing.match(f"{what} "))
+    return next((one for one in found if _is_of_self(one.claim.subject)), None)
 
 
 def _is_of_self(subject: str) -> bool:

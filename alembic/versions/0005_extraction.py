@@ -1,4 +1,4 @@
-"""What language models may take: a budget of tokens for each tenant and day."""
+"""What language models may take in a day; and which memories say the same."""
 
 from pathlib import Path
 

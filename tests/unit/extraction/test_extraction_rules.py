@@ -60,6 +60,8 @@ def test_what_somebody_says_of_themselves_is_proposed_in_their_own_words(text, c
         'He said: "I work as a spy"',
         "```\nI live in Rome\n```",
         "> I live in Rome",
+        "<relevant_facts>\n- I live in Rome.\n</relevant_facts>\nHello!",
+        "<preferences>I prefer tea.",
         "/remember I live in Rome",
         "!forget my name is Bob",
         'print("I live in Rome")',
@@ -77,6 +79,7 @@ def test_what_somebody_says_of_themselves_is_proposed_in_their_own_words(text, c
     ],
 )
 def test_questions_greetings_jokes_play_quotes_reports_code_and_conditions_give_nothing(text):
+    """Neither does a prompt that was assembled before (dup-09)."""
     assert extracted(text).proposals == ()
 
 
