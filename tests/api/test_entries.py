@@ -334,6 +334,24 @@ async def test_entries_of_a_batch_supersede_each_other_in_order(client):
     assert await listed(client) == ["I live in Turin."]
 
 
+async def test_a_memory_that_is_known_already_is_reinforced(client):
+    """dup-01: by single writes and by batches, one active memory."""
+    first = await create(client, text="I keep bees.")
+    again = await client.post("/memories", json={"space": SPACE, "text": "i keep bees!"})
+    assert again.status_code == 200
+    assert "Location" not in again.headers
+    assert again.headers["ETag"] == '"2"'
+    assert (again.json()["id"], again.json()["reinforced"], first["reinforced"]) == (first["id"], True, False)
+    batch = await client.post(
+        "/memories/batch", json={"space": SPACE, "entries": [{"text": "I keep bees."}, {"text": "I keep hens."}]}
+    )
+    assert [(item["status"], item["entry"]["reinforced"]) for item in batch.json()["items"]] == [
+        (200, True),
+        (201, False),
+    ]
+    assert await listed(client) == ["I keep hens.", "I keep bees."]
+
+
 async def test_the_same_write_sent_again_happens_once(client):
     """dup-07: m, n, then m again unchanged is a success with the same id; m's key with another text is 409."""
 
