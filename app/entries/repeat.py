@@ -18,6 +18,10 @@ CONFIDENCE_GAIN = 0.25
 """What a repetition that is certain takes away of the doubt that is left."""
 
 
+COMPARED_WORDS = 60
+"""Longer texts are not compared by their words: what comes late would not be seen."""
+
+
 def repeated_by(content: Content, standing: Iterable[Entry]) -> Entry | None:
     """The live memory that a content says again, the oldest if there are several; one of the same text goes first."""
     alike = sorted((e for e in standing if e.is_live and _may_be_same(content, e.content)), key=lambda e: e.sequence)
@@ -68,7 +72,8 @@ def _adds_nothing(content: Content, known: Content) -> bool:
     """Whether the words of a content say nothing that the known ones do not."""
     said, before = features(content.text), features(known.text)
     return (
-        said.content <= before.content
+        len(content.text.split()) <= COMPARED_WORDS
+        and said.content <= before.content
         and set(said.numbers) <= set(before.numbers)
         and said.times <= before.times
         and said.places <= before.places

@@ -1,10 +1,18 @@
 """What a message says that is worth remembering, and all that it says besides."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.domain.entries import Author, Category, Claim
 from app.extraction.records import Extracted, Said, Tense, content_of
 from app.extraction.rules import CONFIDENCE, HEDGED, WISHED, extract
+
+_WORDS = (
+    *("I", "my", "we", "live", "work", "love", "in", "Rome", "as", "a", "nurse", "and", "but", "because", "remember"),
+    *("that", "maybe", "my", "wife", "is", "called", "vivo", "a", "Roma", "mi", "piace", "mio", "fratello", "non"),
+    *("bydlím", "v", "Praze", "mám", "rád", "že", "moje", "sestra", ",", ".", "?", "!", "\n", '"', "*", "`", "(", ")"),
+)
 
 
 def extracted(text: str) -> Extracted:
@@ -155,3 +163,11 @@ def test_a_proposal_becomes_a_memory_that_cites_its_message():
 )
 def test_any_text_is_read(text):
     assert len(extracted(text).proposals) <= 1
+
+
+@given(st.text(max_size=300) | st.lists(st.sampled_from(_WORDS), max_size=40).map(" ".join))
+def test_every_proposal_is_a_part_of_its_message_and_the_same_message_gives_the_same(text):
+    found = extract(Said("m1", text))
+    assert found == extract(Said("m1", text))
+    assert all(text[one.start : one.end] == one.text for one in found.proposals)
+    assert [one.start for one in found.proposals] == sorted(one.start for one in found.proposals)
