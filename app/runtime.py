@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, cast
 from uuid import UUID
 
+import httpx
 import psycopg
 import uuid_utils
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -42,6 +43,9 @@ from app.embedding.inprocess import Prefixes
 from app.embedding.served import ServedModel, ServedModels
 from app.entries.search import SearchService
 from app.entries.service import EntryService
+from app.extraction.ports import Completer
+from app.extraction.service import ExtractionService
+from app.llm.client import ChatCompleter, completions_url
 from app.maintenance.service import MaintenanceService
 from app.scoring.asked import Asked
 from app.scoring.relevance import MIN_RELEVANCE
@@ -52,6 +56,7 @@ from app.store import embedded
 from app.store.assembly_log import PostgresAssemblyLog
 from app.store.entries import Pool, PostgresEntries
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
+from app.store.llm_budget import PostgresTokenBudget
 from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
 from app.store.models import ModelCentre, ModelRow, ModelSpec, adopt_model, list_models
@@ -121,6 +126,7 @@ class Runtime:
     assembly_log: AssemblyLog
     recorder: Recorder
     maintenance: MaintenanceService
+    extraction: ExtractionService
     count: TokenCounter
     probes: Probes
 
@@ -262,14 +268,14 @@ async def open_runtime_with(
             await asyncio.to_thread(_ensure_first_key, settings, url)
             count = remembering(await counting)
             await warming
-            async with create_pool(url, settings.database_connections) as pool:
+            async with create_pool(url, settings.database_connections) as pool, open_completer(settings) as completer:
                 models = ServedModels(
                     ServedModel(model.id, embedder, calibration),
                     partial(list_models, pool),
                     lambda row: build(settings, row.kind or "", row.options),
                 )
                 resident = ResidentSpaces(pool, settings.resident_mb << 20, time.monotonic)
-                runtime = _build(settings, pool, models, resident, embedder=embedder, count=count)
+                runtime = _build(settings, pool, models, resident, embedder=embedder, count=count, completer=completer)
                 async with (
                     _closing(models, resident),
                     _background(
@@ -283,6 +289,33 @@ async def open_runtime_with(
         for task in (counting, loading, warming):
             task.cancel()
         await asyncio.gather(counting, loading, warming, return_exceptions=True)
+
+
+@asynccontextmanager
+async def open_completer(settings: Settings) -> AsyncIterator[Completer | None]:
+    """The language model of the settings; None when there is none. It is not asked before it is needed.
+
+    Raises:
+        ConfigurationError: If its settings make no sense.
+    """
+    if settings.llm_url is None:
+        yield None
+        return
+    if settings.llm_model is None:
+        raise ConfigurationError("RICORDO_LLM_URL needs RICORDO_LLM_MODEL, the server's name of the model")
+    try:
+        url = completions_url(settings.llm_url)
+    except ValueError as error:
+        raise ConfigurationError(f"RICORDO_LLM_URL: {error}") from error
+    key = settings.llm_api_key
+    async with httpx.AsyncClient(timeout=None) as client:  # noqa: S113 - each attempt has a deadline of its own
+        yield ChatCompleter(
+            client,
+            url,
+            settings.llm_model,
+            None if key is None else key.get_secret_value(),
+            settings.llm_timeout_ms / 1000,
+        )
 
 
 def _warm_up() -> None:
@@ -379,6 +412,7 @@ def _build(
     *,
     embedder: RunningEmbedder,
     count: TokenCounter,
+    completer: Completer | None,
 ) -> Runtime:
     entries = EntryService(PostgresEntries(pool, resident.drop), models, new_id)
     assembly_log = PostgresAssemblyLog(pool, resident.count_uses)
@@ -397,6 +431,7 @@ def _build(
         assembly_log=assembly_log,
         recorder=Recorder(assembly_log),
         maintenance=MaintenanceService(PostgresHousekeeping(pool), entries.apply_proposals, settings.assembly_log_days),
+        extraction=ExtractionService(completer, PostgresTokenBudget(pool, settings.llm_tokens_per_day), count),
         count=count,
         probes=Probes(lambda: ping(pool), lambda: embedder.embed_documents(["ready?"])),
     )

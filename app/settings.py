@@ -79,6 +79,21 @@ class Settings(BaseSettings):
     embedder_calibration: MeasuredModel | None = None
     """What `ricordo calibrate` printed, as JSON. None: what is known of the model."""
 
+    llm_url: str | None = None
+    """An OpenAI-compatible server, such as http://127.0.0.1:11434/v1. None: no language model, rules extract."""
+
+    llm_model: str | None = None
+    """The server's name of the language model. Needed with `llm_url`."""
+
+    llm_api_key: SecretStr | None = None
+    """Sent to `llm_url` as a bearer token. None: the server asks for none."""
+
+    llm_timeout_ms: int = Field(60_000, ge=100, le=600_000)
+    """How long the language model may take for one batch of messages. Nobody waits for it."""
+
+    llm_tokens_per_day: int = Field(1_000_000, ge=0)
+    """Tokens of questions and answers that each tenant may have it take in a day (UTC); then rules stand in."""
+
     database_connections: int = Field(8, ge=2, le=100)
     """Connections per process. More than the cores of the database's machine add nothing but queueing."""
 

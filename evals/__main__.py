@@ -29,7 +29,7 @@ def main() -> None:
         sys.exit(f"cannot read the data: {error}")
     for name in work.missing:
         say(f"skipped: {name} is not in the folder")
-    if not (work.retrieval or work.pairs):
+    if not (work.retrieval or any(task.within is None for task, _ in work.pairs)):
         sys.exit(f"no data set in {options.data}; evals/README.md says where they are")
     figures = asyncio.run(_measured(work)).figures()
     run = {

@@ -163,7 +163,8 @@ class Entry:
         last_confirmed_at: When somebody last said that it holds.
         unresolved: In conflict with another entry, and nothing decides which holds.
         superseded_by: The entry that holds instead, when status is superseded.
-        reason: Why this version was written: created, edited, superseded, unresolved, resolved, undo, outcome.
+        reason: Why this version was written: created, edited, reinforced, superseded, unresolved, resolved, undo,
+            outcome.
     """
 
     id: PublicId

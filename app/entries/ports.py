@@ -79,6 +79,8 @@ class Written:
     version: int
     superseded: tuple[PublicId, ...] = ()
     unresolved_with: tuple[PublicId, ...] = ()
+    reinforced: bool = False
+    """It was known already, and is now surer."""
 
 
 class Embedders(Protocol):
@@ -128,6 +130,10 @@ class SpaceUnit(Protocol):
 
     async def versions(self, wanted: Sequence[tuple[PublicId, int]]) -> tuple[Entry, ...]:
         """Given versions of entries, in the order asked for; those erased are missing."""
+        ...
+
+    async def same_texts(self, texts: Sequence[str]) -> tuple[Entry, ...]:
+        """The active memories whose normalised text may be that of one of these; a few may be others."""
         ...
 
     async def claimants(self, keys: Sequence[tuple[str, str]]) -> tuple[Entry, ...]:

@@ -23,6 +23,7 @@ from app.entries.ports import (
     VersionWrite,
     Written,
 )
+from app.entries.repeat import reinforce, repeated_by
 from app.scoring.signals import DEFAULT_CONFIDENCE
 from app.text.terms import document_terms
 
@@ -67,6 +68,8 @@ class EntryService:
     ) -> tuple[Effect, ...]:
         """Remember something, in order; all of it or nothing. Claims that are not given are derived.
 
+        A memory that says again what is known makes no new entry: the known one is reinforced.
+
         Raises:
             ForbiddenError: If the key may not write there.
             IdempotencyConflictError: If the key was used for another request.
@@ -78,16 +81,23 @@ class EntryService:
         async with self._indexed(space, known) as (unit, indexes):
             if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
                 return await _replayed(unit, earlier)
-            claimants = {e.id: e for e in await unit.claimants(_keys(known))}
+            memories = tier is Tier.MEMORIES
+            alike = {e.id: e for e in await unit.same_texts([c.text for c in known])} if memories else {}
+            claimants = {e.id: e for e in await unit.claimants(_keys([*known, *(e.content for e in alike.values())]))}
             effects: list[Effect] = []
             writes: list[VersionWrite] = []
             for content, index in zip(known, indexes, strict=True):
-                entry_id = self.new_id(KIND_OF_TIER[tier], space.space_id)
                 moment = unit.advance()
-                settled = settle(first_version(entry_id, space.name, content, moment), claimants.values(), moment)
+                again = repeated_by(content, (alike | claimants).values()) if memories else None
+                if again:
+                    written, new_index = reinforce(again, content, moment), None
+                else:
+                    entry_id = self.new_id(KIND_OF_TIER[tier], space.space_id)
+                    written, new_index = first_version(entry_id, space.name, content, moment), index
+                settled = settle(written, claimants.values(), moment)
                 claimants |= {e.id: e for e in (settled.entry, *settled.rivals)}
-                writes += [*map(VersionWrite, settled.rivals), VersionWrite(settled.entry, index)]
-                effects.append(_effect(settled))
+                writes += [*map(VersionWrite, settled.rivals), VersionWrite(settled.entry, new_index)]
+                effects.append(_effect(settled, reinforced=again is not None))
             writes += map(VersionWrite, relieved(claimants.values(), unit.advance()))
             await unit.write(writes)
             if idempotency:
@@ -288,9 +298,9 @@ def _keys(contents: Sequence[Content]) -> list[tuple[str, str]]:
     return sorted({claim_key(content.claim) for content in contents if content.claim is not None})
 
 
-def _effect(settled: Settled) -> Effect:
+def _effect(settled: Settled, *, reinforced: bool = False) -> Effect:
     entry = settled.entry
-    return Effect(entry, Written(entry.id, entry.version, settled.superseded, settled.unresolved_with))
+    return Effect(entry, Written(entry.id, entry.version, settled.superseded, settled.unresolved_with, reinforced))
 
 
 async def _store(

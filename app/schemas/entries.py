@@ -383,7 +383,9 @@ class EntryReply(WireModel):
 
 
 class MemoryReply(EntryReply):
-    """A version of a memory."""
+    """A version of a memory. `reinforced`: what was written was known already, and confirms this one."""
+
+    reinforced: bool = False
 
     category: Category | None
     claim: ClaimBody | None

@@ -25,7 +25,7 @@ from app.entries.ports import IndexedText, Listing, Proposal, VersionWrite, Writ
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import tenant_transaction
 from app.store.queries import load
-from app.store.rows import entry_from, entry_parameters
+from app.store.rows import entry_from, entry_parameters, normal_of
 from app.store.spaces import Locked, lock_space, model_of
 from app.text.terms import term_hash
 
@@ -176,6 +176,10 @@ class PostgresUnit:
         parameters = {"ids": [i.uuid for i, _ in wanted], "versions": [v for _, v in wanted]}
         found = {(e.id, e.version): e for e in map(entry_from, await self._fetch("entry_versions", parameters))}
         return tuple(found[key] for key in wanted if key in found)
+
+    async def same_texts(self, texts: Sequence[str]) -> tuple[Entry, ...]:
+        """The active memories whose normalised text may be that of one of these."""
+        return tuple(map(entry_from, await self._fetch("same_texts", {"normals": sorted(set(map(normal_of, texts)))})))
 
     async def claimants(self, keys: Sequence[tuple[str, str]]) -> tuple[Entry, ...]:
         """The active entries that have one of these claim keys."""
@@ -396,6 +400,7 @@ def _written_json(written: Written) -> dict[str, Any]:
         "version": written.version,
         "superseded": [str(i) for i in written.superseded],
         "unresolved_with": [str(i) for i in written.unresolved_with],
+        "reinforced": written.reinforced,
     }
 
 
@@ -405,4 +410,5 @@ def _written_from(item: Mapping[str, Any]) -> Written:
         item["version"],
         tuple(map(parse_id, item["superseded"])),
         tuple(map(parse_id, item["unresolved_with"])),
+        item.get("reinforced", False),
     )

@@ -19,6 +19,8 @@ from app.domain.entries import (
 )
 from app.domain.ids import IdKind, PublicId
 from app.domain.soul import SoulBlock
+from app.text.content import number_of
+from app.text.normalise import normalise_text
 
 Row = Mapping[str, Any]
 
@@ -151,8 +153,14 @@ def entry_parameters(entry: Entry) -> dict[str, Any]:
         "unresolved": entry.unresolved,
         "superseded_by": entry.superseded_by and entry.superseded_by.uuid,
         "reason": entry.reason,
+        "normal": normal_of(content.text) if entry.tier is Tier.MEMORIES else None,
         "outline": pack_outline(outline(content.text, content.claim)),
     }
+
+
+def normal_of(text: str) -> int:
+    """A number that stands for a normalised text; others may share it."""
+    return number_of(normalise_text(text))
 
 
 def block_from(row: Row, space_id: UUID) -> SoulBlock:

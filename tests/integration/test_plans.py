@@ -272,3 +272,13 @@ async def test_unknown_ids_are_looked_up_by_primary_key_too(explained, crowded):
 
     found = [n for n in await plans_of(explained, crowded, current) if n.get("Relation Name") == "entry_versions"]
     assert kinds(found) == {("Index Scan", "entry_versions_pkey")}
+
+
+async def test_a_repetition_is_found_by_the_number_of_its_text(explained, crowded):
+    async def same_texts(entries, space):
+        async with entries.unit(space) as unit:
+            await unit.same_texts(["bees and hens", "hens and bees"])
+
+    found = reads(await plans_of(explained, crowded, same_texts), "entry_versions")
+    assert kinds(found) == {("Index Scan", "entry_versions_normal")}
+    assert "normal = ANY" in found[0]["Index Cond"]

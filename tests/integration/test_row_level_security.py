@@ -21,6 +21,7 @@ VALUES = {
     "double precision": "1",
     "jsonb": "'{}'",
     "timestamp with time zone": "now()",
+    "date": "current_date",
     "tier": "'memories'",
     "halfvec": "'[1]'",
     "vector": "'[1]'",
