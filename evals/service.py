@@ -10,7 +10,7 @@ from pathlib import Path
 from app.assembly.records import AssemblyRequest
 from app.assembly.service import Assembled
 from app.domain.callers import Caller
-from app.domain.entries import Content, Tier
+from app.domain.entries import Author, Content, Tier
 from app.domain.ids import PublicId
 from app.entries.search import SearchRequest
 from app.runtime import Runtime, first_key, open_runtime
@@ -52,7 +52,7 @@ class Space:
         Returns:
             How many entries gave way to one of them.
         """
-        contents = [Content(text=document.text, valid_from=document.at) for document in documents]
+        contents = [_content(document) for document in documents]
         effects = await self.service.runtime.entries.create(self.service.caller, self.name, Tier.MEMORIES, contents)
         self.documents.update((e.entry.id, document) for e, document in zip(effects, documents, strict=True))
         return len({gone for effect in effects for gone in effect.written.superseded})
@@ -85,6 +85,16 @@ class Space:
         _whole(assembled.degraded)
         kept = assembled.assembly.selection.entries
         return assembled, [self.documents[selected.scored.candidate.id] for selected in kept]
+
+
+def _content(document: Document) -> Content:
+    return Content(
+        text=document.text,
+        valid_from=document.at,
+        author=Author(document.author) if document.author else None,
+        session=document.session or None,
+        context=document.context or None,
+    )
 
 
 def batches(corpus: Corpus) -> list[tuple[Document, ...]]:

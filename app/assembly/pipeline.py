@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from app.assembly.pack import TokenCounter, group_of, pack, pack_remarks
 from app.assembly.plan import QueryPlan
 from app.assembly.records import (
@@ -32,7 +34,7 @@ from app.assembly.render import (
 from app.assembly.screen import Screened, screen, unrepeated
 from app.contradictions.resolve import Supersession, question
 from app.domain.ids import PublicId
-from app.scoring.relevance import Calibration, relevance
+from app.scoring.relevance import Calibration, weight_for, weight_of_evidence
 from app.scoring.score import boost, score
 from app.scoring.signals import (
     DEFAULT_CONFIDENCE,
@@ -43,6 +45,7 @@ from app.scoring.signals import (
     frequency,
     recency,
 )
+from app.scoring.support import Place, supported
 
 
 def assemble(
@@ -58,7 +61,8 @@ def select(
     """Decide what goes into the prompt."""
     of_space = {space: rules.of(model_id) for space, model_id in retrieved.models.items()}
     screened = screen(merge(retrieved.candidates), request, rules.band, {s: r.band for s, r in of_space.items()})
-    scored = tuple(score_candidate(c, request, of_space.get(c.space, rules).calibration) for c in screened.kept)
+    relevances = relevance_of(screened.kept, plan, {s: r.calibration for s, r in of_space.items()}, rules)
+    scored = tuple(score_candidate(c, request, r) for c, r in zip(screened.kept, relevances, strict=True))
     rising = threshold(scored, request, rules)
     telling = unrepeated([s.candidate for s in rising.kept], request.history)
     kept = frozenset(c.id for c in telling.kept)
@@ -122,11 +126,37 @@ def _larger(one: float | None, other: float | None) -> float | None:
     return max(present, default=None)
 
 
-def score_candidate(candidate: Candidate, request: AssemblyRequest, calibration: Calibration) -> Scored:
+def relevance_of(
+    candidates: Sequence[Candidate], plan: QueryPlan, calibrations: Mapping[str, Calibration], rules: AssemblyRules
+) -> list[float]:
+    """The relevance of each candidate: what its words say to the question, and what speaks for it beside them."""
+    weights = np.array(
+        [
+            weight_of_evidence(
+                c.cosine_similarity, c.bm25_score, c.coverage, calibrations.get(c.space, rules.calibration)
+            )
+            for c in candidates
+        ]
+    )
+    found = supported(weights, [_place(c) for c in candidates], plan.wording, weight_for(plan.min_relevance))
+    relevances: list[float] = (-np.expm1(-found)).tolist()
+    return relevances
+
+
+def _place(candidate: Candidate) -> Place:
+    return Place(
+        session=None if candidate.session is None else (candidate.space, candidate.session),
+        position=candidate.sequence,
+        author=candidate.author,
+        at=candidate.occurred_at or candidate.valid_from or candidate.recorded_at,
+    )
+
+
+def score_candidate(candidate: Candidate, request: AssemblyRequest, relevance: float) -> Scored:
     """Compute the five signals and the score."""
     since = candidate.occurred_at or candidate.last_confirmed_at
     signals = Signals(
-        relevance=relevance(candidate.cosine_similarity, candidate.bm25_score, candidate.coverage, calibration),
+        relevance=relevance,
         importance=DEFAULT_IMPORTANCE if candidate.importance is None else candidate.importance,
         recency=recency(age_days(since, request.as_of), HALF_LIFE_DAYS[candidate.tier]),
         frequency=frequency(candidate.uses),

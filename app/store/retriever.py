@@ -74,6 +74,8 @@ class _Row(NamedTuple):
     superseded: Sequence[UUID]
     outdated_by: UUID | None
     below_floor: bool
+    session: str | None
+    author: str | None
 
 
 def _rows(cursor: AsyncCursor[Any]) -> Callable[[Sequence[Any]], _Row]:
@@ -210,6 +212,8 @@ def _candidate(row: _Row, space: str, space_id: UUID) -> Candidate:
         is_preference=row.is_preference,
         superseded=_ids(row.superseded, space_id, kind),
         outdated_by=None if row.outdated_by is None else PublicId(row.outdated_by, space_id, kind),
+        session=row.session,
+        author=row.author,
     )
 
 
