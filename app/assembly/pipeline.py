@@ -31,7 +31,8 @@ from app.assembly.render import (
     render_remark,
     render_section,
 )
-from app.assembly.screen import Screened, screen, unrepeated
+from app.assembly.screen import BandOf, Screened, screen, unrepeated
+from app.assembly.variety import varied
 from app.contradictions.resolve import Supersession, question
 from app.domain.ids import PublicId
 from app.scoring.relevance import Calibration, weight_for, weight_of_evidence
@@ -66,7 +67,8 @@ def select(
     rising = threshold(scored, request, rules)
     telling = unrepeated([s.candidate for s in rising.kept], request.history)
     kept = frozenset(c.id for c in telling.kept)
-    ranked = rank([s for s in rising.kept if s.candidate.id in kept], request.overrides.must_include)
+    telling_most = [s for s in rising.kept if s.candidate.id in kept]
+    ranked = rank(telling_most, request.overrides.must_include, lambda space: of_space.get(space, rules).band)
     packed = pack(ranked, retrieved.soul, request, count)
     remarks = remark(screened, packed.entries, plan, retrieved)
     texts = remark_texts(remarks, packed.entries)
@@ -198,8 +200,8 @@ def _shortfall(scored: Scored, request: AssemblyRequest, rules: AssemblyRules) -
     return DropReason.MIN_SCORE if scored.score < overrides.min_score else None
 
 
-def rank(scored: Sequence[Scored], pinned: frozenset[PublicId] = frozenset()) -> tuple[Scored, ...]:
-    """Best first: pinned, then by score, then by id. Preferences keep an order that no query changes."""
+def rank(scored: Sequence[Scored], pinned: frozenset[PublicId], band_of: BandOf) -> tuple[Scored, ...]:
+    """Best first: pinned, then by score, then by id, tellings of one thing apart. Preferences keep their own order."""
     preferences = sorted(
         (s for s in scored if s.candidate.is_preference),
         key=lambda s: (-(s.candidate.importance or 0.0), s.candidate.id),
@@ -208,7 +210,8 @@ def rank(scored: Sequence[Scored], pinned: frozenset[PublicId] = frozenset()) ->
         (s for s in scored if not s.candidate.is_preference),
         key=lambda s: (s.candidate.id not in pinned, -s.score, s.candidate.id),
     )
-    return (*preferences, *others)
+    first = sum(s.candidate.id in pinned for s in others)
+    return (*preferences, *others[:first], *varied(others[first:], band_of))
 
 
 def remark(screened: Screened, kept: Sequence[Selected], plan: QueryPlan, retrieved: Retrieved) -> tuple[Remark, ...]:

@@ -70,6 +70,6 @@ def plan(request: AssemblyRequest, min_relevance: float = 0.0) -> QueryPlan:
         candidate_limit=request.overrides.candidate_limit,
         pinned=tuple(sorted(request.overrides.must_include)),
         asks_outright=_ASKS_OUTRIGHT.search(query) is not None,
-        wording=wording(query, terms),
+        wording=wording(query, terms, request.as_of),
         min_relevance=0.0 if not query or request.looks_back else min_relevance if asked is None else asked,
     )

@@ -137,7 +137,9 @@ class SearchService:
         brought = await self.store.search(request, terms, asked)
         self.questions.expect(brought.served_by)
         floor = self.min_relevance if request.min_relevance is None else request.min_relevance
-        ranked = rank(brought.hits, asked, floor, wording(query, terms)) if query else newest(brought.hits)
+        ranked = (
+            rank(brought.hits, asked, floor, wording(query, terms, request.as_of)) if query else newest(brought.hits)
+        )
         return Found(ranked[: request.limit], ("dense",) if query and brought.is_deaf else ())
 
 

@@ -21,7 +21,7 @@ class Calibration:
     """
 
     cosine_offset: float = 0.1
-    keyword_weight: float = 0.8
+    keyword_weight: float = 0.7
     bm25_scale: float = 10.0
     keyword_power: float = 0.75
     steepness: float = 4.0

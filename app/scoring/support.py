@@ -5,8 +5,9 @@ the measurements.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
+from math import exp
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -15,18 +16,24 @@ from numpy.typing import NDArray
 from app.domain.entries import AGENT_AUTHORS
 from app.scoring.wording import Wording
 from app.text.normalise import fold
+from app.text.times import Period
 
-NAMED_AUTHOR: Final = 1.4
+NAMED_AUTHOR: Final = 1.6
 """Factor for what was said by somebody whom the question names."""
 
-AGENT_SAID: Final = 0.4
+AGENT_SAID: Final = 0.3
 """Factor for what the agent said, unless the question is about that: a fact about a person comes from that person."""
+
+IN_PERIOD: Final = 2.0
+"""Factor for what happened in the stretch of time that the question speaks of; less beside it, by the distance."""
 
 SUPPORT: Final = 0.25
 """Share that each of the two best entries of a neighbourhood adds, the entry itself being one of it."""
 
 REACH: Final = 10.0
 """Entries of a session after which what one adds to another has fallen to 1/e."""
+
+_NONE: Final = timedelta(0)
 
 Weights = NDArray[np.float64]
 
@@ -67,12 +74,20 @@ def supported(weights: Weights, places: Sequence[Place], wording: Wording, least
 
 
 def _factor(place: Place, wording: Wording) -> float:
-    if place.author is None:
-        return 1.0
-    author = _author(place.author)
+    by = 1.0 if place.author is None else _by(_author(place.author), wording)
+    return by if wording.period is None else by * _when(place.at, wording.period)
+
+
+def _by(author: "_Author", wording: Wording) -> float:
     if author.is_agent:
         return 1.0 if wording.is_about_agent else AGENT_SAID
     return 1.0 if author.names.isdisjoint(wording.words) else NAMED_AUTHOR
+
+
+def _when(at: datetime, period: Period) -> float:
+    """IN_PERIOD inside; outside it falls by 1/e for every length of the period: people are not exact."""
+    distance = max(period.since - at, at - period.until, _NONE)
+    return 1.0 + (IN_PERIOD - 1.0) * exp(-(distance / (period.until - period.since)))
 
 
 def _two_best(own: Weights, places: Sequence[Place]) -> Weights:

@@ -35,7 +35,7 @@ CONCEPT_MARK: Final = "^"
 """First character of a concept's term, likewise."""
 
 CONCEPT_WEIGHT: Final = 0.7
-"""Of a word's concept, where it has one; its forms share the rest."""
+"""Of each concept of a word that has any; its forms share the rest."""
 
 SURFACE_WEIGHT: Final = 0.3
 STEM_WEIGHT: Final = 0.7
