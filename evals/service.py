@@ -22,7 +22,7 @@ SEARCH_LIMIT = 50
 NO_DATE = datetime(2026, 1, 1, tzinfo=UTC)
 """When a question is asked whose data have no dates."""
 
-_PATIENCE_MS = 60_000
+PATIENCE_S = 60.0
 """A busy machine must not change what is found."""
 
 
@@ -52,7 +52,7 @@ class Space:
         Returns:
             How many entries gave way to one of them.
         """
-        contents = [_content(document) for document in documents]
+        contents = [content_of(document) for document in documents]
         effects = await self.service.runtime.entries.create(self.service.caller, self.name, Tier.MEMORIES, contents)
         self.documents.update((e.entry.id, document) for e, document in zip(effects, documents, strict=True))
         return len({gone for effect in effects for gone in effect.written.superseded})
@@ -78,7 +78,7 @@ class Space:
             persona=key,
             query=question.text,
             as_of=question.at or NO_DATE,
-            timeout_ms=_PATIENCE_MS,
+            timeout_ms=int(PATIENCE_S * 1000),
             record=False,
         )
         assembled = await self.service.runtime.assembly.assemble(request)
@@ -87,7 +87,8 @@ class Space:
         return assembled, [self.documents[selected.scored.candidate.id] for selected in kept]
 
 
-def _content(document: Document) -> Content:
+def content_of(document: Document) -> Content:
+    """What an agent would write of a document."""
     return Content(
         text=document.text,
         valid_from=document.at,
