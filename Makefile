@@ -38,7 +38,7 @@ bench: $(VENV)/.dev  ## Measure latency and throughput over HTTP
 	$(BIN)/python -m loadtests.bench $(BENCH)
 
 eval: $(VENV)/.dev  ## Measure retrieval on public data: DATA=folder OUT=file.json [SUBSET=small], see evals/README.md
-	@$(BIN)/python -m evals --data "$(DATA)" --out "$(OUT)" $(if $(SUBSET),--subset "$(SUBSET)") $(if $(AB),--ab "$(AB)")
+	@$(BIN)/python -m evals --data "$(DATA)" --out "$(OUT)" $(if $(SUBSET),--subset "$(SUBSET)") $(if $(AB),--ab "$(AB)") $(if $(ABLATION),--ablation)
 
 clean:  ## Remove the environment (not the data)
 	rm -rf $(VENV) $(BGE)

@@ -5,12 +5,14 @@ import asyncio
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import orjson
 
 from app.logs import configure_logging
-from app.scoring.weights import ScoringWeights
+from app.scoring.weights import WEIGHTS, ScoringWeights
+from evals.ablation import Ablation, ablate, ablation_table
 from evals.metrics import Tally
 from evals.paired import paired, paired_json, paired_table
 from evals.plan import Work, plan
@@ -20,7 +22,7 @@ from evals.report import as_json, table
 from evals.run import measure
 from evals.service import running
 from evals.ties import ties
-from evals.weighing import WEIGHT_SETS, Compared, compare, weight_sets
+from evals.weighing import WEIGHT_SETS, Compared, compare, weight_sets, without_each
 
 
 def main() -> None:
@@ -39,6 +41,9 @@ def main() -> None:
     if options.ab is not None:
         _compare(options, work)
         return
+    if options.ablation:
+        _ablate(options, work)
+        return
     figures = asyncio.run(_measured(work)).figures()
     run = {
         "subset": options.subset or "all",
@@ -53,6 +58,29 @@ def main() -> None:
 async def _measured(work: Work) -> Tally:
     async with running() as service:
         return await measure(service, work)
+
+
+def _ablate(options: argparse.Namespace, work: Work) -> None:
+    """What each part gives, then what each signal gives."""
+    found, signals = asyncio.run(_ablated(work))
+    whole, *others = signals.values
+    names = [name.name for name in fields(ScoringWeights)]
+    weighed = {
+        f"{key} without {name}": paired(whole[key], without[key])
+        for name, without in zip(names, others, strict=True)
+        for key in whole
+    }
+    as_read = {name: paired_json(found.differences(name)) for name in found.without}
+    both = {"parts": as_read, "signals": paired_json(weighed)}
+    options.out.write_bytes(orjson.dumps(both, option=orjson.OPT_INDENT_2) + b"\n")
+    print(f"{ablation_table(found)}\n\n{paired_table(weighed, ('all five', 'without'))}")
+
+
+async def _ablated(work: Work) -> tuple[Ablation, Compared]:
+    async with running() as service:
+        found = await ablate(service, work)
+        conversations = [corpus for task, corpora in work.retrieval if task.folder == "locomo" for corpus in corpora]
+        return found, await compare(service, (WEIGHTS, *without_each(WEIGHTS)), conversations, tuple(ties()), say)
 
 
 def _compare(options: argparse.Namespace, work: Work) -> None:
@@ -79,6 +107,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
     parser.add_argument("--subset", choices=("small",), help="a fixed sample that takes less than five minutes")
     parser.add_argument("--ab", type=Path, help="JSON file with two sets of weights, a and b, to compare instead")
+    parser.add_argument("--ablation", action="store_true", help="measure without each part and each signal instead")
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"DATA: no folder {options.data}")

@@ -6,7 +6,7 @@ time when they were said, and stores in which relevance ties (`evals/ties.py`).
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -48,8 +48,17 @@ def weight_sets(path: Path) -> dict[str, ScoringWeights]:
         return {
             name: ScoringWeights(**{key: float(value) for key, value in read[name].items()}) for name in WEIGHT_SETS
         }
-    except (OSError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{path.name} is no pair of weights a and b: {error!r}") from error
+
+
+def without_each(weights: ScoringWeights) -> tuple[ScoringWeights, ...]:
+    """The weights without each of the five, the others sharing what it had."""
+    shares = {field.name: getattr(weights, field.name) for field in fields(weights)}
+    return tuple(
+        ScoringWeights(**{name: 0.0 if name == gone else share / (1 - shares[gone]) for name, share in shares.items()})
+        for gone in shares
+    )
 
 
 async def compare(
