@@ -19,7 +19,7 @@ CALIBRATION = Calibration()
 
 
 def test_the_weights_in_force_are_these_and_none_is_zero():
-    assert ScoringWeights(relevance=0.55, importance=0.15, recency=0.12, frequency=0.08, confidence=0.10) == WEIGHTS
+    assert ScoringWeights(relevance=0.55, importance=0.17, recency=0.07, frequency=0.06, confidence=0.15) == WEIGHTS
     assert min(astuple(WEIGHTS)) > 0
     assert WEIGHTS.relevance > sum(astuple(WEIGHTS)) / 2
 
