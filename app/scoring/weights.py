@@ -21,4 +21,4 @@ class ScoringWeights:
 
 
 WEIGHTS = ScoringWeights(relevance=0.55, importance=0.17, recency=0.07, frequency=0.06, confidence=0.15)
-"""The weights in force. Zero is for experiments only: none of the five is zero here."""
+"""The weights in force (docs/decisions/011-weights.md). Zero is for experiments: none of the five is zero here."""
