@@ -38,7 +38,7 @@ bench: $(VENV)/.dev  ## Measure latency and throughput over HTTP
 	$(BIN)/python -m loadtests.bench $(BENCH)
 
 eval: $(VENV)/.dev  ## Measure retrieval on public data: DATA=folder OUT=file.json [SUBSET=small], see evals/README.md
-	@$(BIN)/python -m evals --data "$(DATA)" --out "$(OUT)" $(if $(SUBSET),--subset "$(SUBSET)")
+	@$(BIN)/python -m evals --data "$(DATA)" --out "$(OUT)" $(if $(SUBSET),--subset "$(SUBSET)") $(if $(AB),--ab "$(AB)") $(if $(ABLATION),--ablation)
 
 eval-extraction: $(VENV)/.dev  ## Measure what is extracted from messages: DATA=folder [OUT=file.json]
 	@$(BIN)/python -m evals.extraction --data "$(DATA)" $(if $(OUT),--out "$(OUT)")

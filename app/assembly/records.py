@@ -171,6 +171,8 @@ class Candidate:
         is_preference: Brought up by the preference arm, whatever the query.
         superseded: Entries that this one has replaced.
         outdated_by: The entry that a pending proposal holds to be newer.
+        session: The conversation that it comes from, if that is known.
+        author: Whose words it holds, if that is known.
         memo: Filled by the stages, each under keys of its own.
     """
 
@@ -202,6 +204,8 @@ class Candidate:
     is_preference: bool = False
     superseded: tuple[PublicId, ...] = ()
     outdated_by: PublicId | None = None
+    session: str | None = None
+    author: str | None = None
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property

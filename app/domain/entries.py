@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final, NamedTuple
 
 from app.domain.ids import IdKind, PublicId
 
@@ -89,9 +90,25 @@ class Author:
     id: str | None = None
 
 
-def indexed_text(trigger: str | None, text: str, context: str | None) -> str:
-    """What search sees of an entry."""
-    return "\n".join(part for part in (trigger, text, context) if part)
+AGENT_AUTHORS: Final = frozenset({"assistant", "agent", "system", "tool", "ai", "bot"})
+"""Names under which agents speak, in lower case."""
+
+
+class Indexed(NamedTuple):
+    """What search sees of an entry.
+
+    Attributes:
+        text: The text, after the trigger if there is one.
+        context: What was said around it: helps to find a short text, and counts less.
+    """
+
+    text: str
+    context: str = ""
+
+
+def indexed(trigger: str | None, text: str, context: str | None) -> Indexed:
+    """What search sees of an entry with these fields."""
+    return Indexed(f"{trigger}\n{text}" if trigger else text, context or "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,9 +163,9 @@ class Content:
         return self.occurred_at or self.valid_from
 
     @property
-    def indexed_text(self) -> str:
+    def indexed(self) -> Indexed:
         """What search sees: text, trigger and context."""
-        return indexed_text(self.trigger, self.text, self.context)
+        return indexed(self.trigger, self.text, self.context)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

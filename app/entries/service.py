@@ -24,6 +24,7 @@ from app.entries.ports import (
     Written,
 )
 from app.entries.repeat import reinforce, repeated_by
+from app.scoring.context import mixed, to_embed
 from app.scoring.signals import DEFAULT_CONFIDENCE
 from app.text.terms import document_terms
 
@@ -281,9 +282,11 @@ class EntryService:
     async def _index(self, model_id: int, contents: Sequence[Content]) -> list[IndexedText]:
         if not contents:
             return []
-        texts = [content.indexed_text for content in contents]
-        vectors = await self.embedders.embed_documents(model_id, texts)
-        return [IndexedText(document_terms(t), v, model_id) for t, v in zip(texts, vectors, strict=True)]
+        texts = [content.indexed for content in contents]
+        terms = [document_terms(text, context) for text, context in texts]
+        shares = [t.context_share for t in terms]
+        vectors = mixed(await self.embedders.embed_documents(model_id, to_embed(texts, shares)), shares)
+        return [IndexedText(t, v, model_id) for t, v in zip(terms, vectors, strict=True)]
 
 
 def _with_claim(content: Content, tier: Tier) -> Content:

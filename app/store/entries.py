@@ -389,9 +389,9 @@ class _IndexedTexts:
         return Counter(self.live)
 
 
-def _hashed(index: IndexedText) -> dict[int, int]:
-    """Hashed terms to their frequencies, within a smallint."""
-    return {term_hash(term): min(tf, 32_767) for term, tf in index.terms.frequencies.items()}
+def _hashed(index: IndexedText) -> dict[int, float]:
+    """Hashed terms to their frequencies."""
+    return {term_hash(term): float(tf) for term, tf in index.terms.frequencies.items()}
 
 
 def _written_json(written: Written) -> dict[str, Any]:

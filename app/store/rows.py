@@ -54,6 +54,8 @@ class Stored(NamedTuple):
     unresolved: bool
     outline: bytes | None
     superseded: Sequence[UUID]
+    session: str | None
+    author: str | None
     uses: int
 
 

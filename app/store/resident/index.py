@@ -39,7 +39,7 @@ _KIND_OF_KEY = {
 
 TIER_KEYS = tuple(_KIND_OF_KEY)
 
-_K1, _B = 1.2, 0.75
+_K1, _B = 0.6, 0.4
 _ROOM = 0.25
 _SPARE = 64
 """An index has room for a quarter more documents, and these, before it is loaded anew."""

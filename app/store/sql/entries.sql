@@ -93,7 +93,7 @@ INSERT INTO entry_postings (
     tenant_id, space_id, term, id, text_version, tier, live, scope_key, holds_from, holds_to, tf, length)
 SELECT %(tenant_id)s, %(space_id)s, t.term, %(id)s, %(text_version)s, %(tier)s::tier, %(live)s, %(scope_key)s,
        %(holds_from)s, %(holds_to)s, t.tf, %(length)s
-  FROM unnest(%(terms)s::bigint[], %(tfs)s::smallint[]) AS t(term, tf);
+  FROM unnest(%(terms)s::bigint[], %(tfs)s::real[]) AS t(term, tf);
 
 -- mirror_vector --
 -- Carry what the arms filter by from the current version to its vector; untouched where nothing changed.
