@@ -15,7 +15,7 @@ from app.assembly.screen import BandOf
 _CLOSE = 0.85
 """How far up the band of contradictions two entries count as tellings of one thing: .83 for the bundled model."""
 
-_STEP = 0.5
+_STEP = 0.25
 """A second telling is worth 1 / (1 + this), a third 1 / (1 + 2 * this)."""
 
 
