@@ -77,7 +77,7 @@ def _ablate(options: argparse.Namespace, work: Work) -> None:
 
 
 async def _ablated(work: Work) -> tuple[Ablation, Compared]:
-    async with running() as service:
+    async with running(resident_mb=0) as service:  # parts are taken out of what the database is asked
         found = await ablate(service, work)
         conversations = [corpus for task, corpora in work.retrieval if task.folder == "locomo" for corpus in corpora]
         return found, await compare(service, (WEIGHTS, *without_each(WEIGHTS)), conversations, tuple(ties()), say)

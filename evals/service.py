@@ -104,10 +104,14 @@ def batches(corpus: Corpus) -> list[tuple[Document, ...]]:
 
 
 @asynccontextmanager
-async def running() -> AsyncIterator[Service]:
-    """A service with an empty store that is gone at the end; RICORDO_EMBEDDER and the like hold."""
+async def running(**given: object) -> AsyncIterator[Service]:
+    """A service with an empty store that is gone at the end; RICORDO_EMBEDDER and the like hold.
+
+    Args:
+        given: Settings by name.
+    """
     with tempfile.TemporaryDirectory(prefix="ricordo-eval-") as folder:
-        settings = Settings.model_validate({"data_dir": Path(folder), "database_url": None, "api_key": None})
+        settings = Settings.model_validate({"data_dir": Path(folder), "database_url": None, "api_key": None, **given})
         async with open_runtime(settings) as runtime:
             caller = await runtime.keys.authenticate(first_key(settings.data_dir))
             yield Service(runtime, caller)
