@@ -1,25 +1,30 @@
 """The composition root: builds the pool, the adapters and the services from the settings."""
 
 import asyncio
+import random
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
 from uuid import UUID
 
+import httpx
 import psycopg
 import uuid_utils
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pydantic import SecretStr
+from redis.asyncio import Redis
 
 from app.assembly.pack import TokenCounter
 from app.assembly.recorder import AssemblyLog, Recorder
 from app.assembly.records import AssemblyRules, BudgetTokens, Format, Section
+from app.assembly.records import Message as Said
 from app.assembly.render import MARKUP, render_block, render_section
 from app.assembly.service import AssemblyService
 from app.contradictions.claims import derive_claim
@@ -42,6 +47,7 @@ from app.embedding.inprocess import Prefixes
 from app.embedding.served import ServedModel, ServedModels
 from app.entries.search import SearchService
 from app.entries.service import EntryService
+from app.llm.summaries import LlmSummariser
 from app.maintenance.service import MaintenanceService
 from app.scoring.asked import Asked
 from app.scoring.relevance import MIN_RELEVANCE
@@ -49,6 +55,7 @@ from app.settings import MeasuredModel, Settings
 from app.soul.ports import SoulMeasure
 from app.soul.service import SoulService
 from app.store import embedded
+from app.store.archive import FolderArchive
 from app.store.assembly_log import PostgresAssemblyLog
 from app.store.entries import Pool, PostgresEntries
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
@@ -56,12 +63,21 @@ from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
 from app.store.models import ModelCentre, ModelRow, ModelSpec, adopt_model, list_models
 from app.store.pool import create_pool, ping
+from app.store.queue import NO_QUEUE, Queue, QueueState, queue_state
 from app.store.retriever import PostgresRetriever
 from app.store.search import PostgresSearch
 from app.store.soul import PostgresSoul
 from app.store.spaces import PostgresSpaces
+from app.store.turns import PostgresTurns
+from app.store.working import PostgresWorkingMemory, RedisWorkingMemory, connect_redis, ping_redis
 from app.text.terms import query_terms
 from app.text.tokens import remembering, token_counter
+from app.turns.documents import heard, own_space
+from app.turns.ports import WorkingMemory
+from app.turns.records import CONVERSATION_GAP, Message, Speaker
+from app.turns.retention import HistoryService
+from app.turns.service import JobService, TurnService
+from app.turns.tasks import TurnTasks
 
 DEFAULT_TENANT = "default"
 CONNECT_SECONDS = 10
@@ -78,13 +94,21 @@ class Health:
 
     database: bool
     embedder: bool
+    working_memory: bool
+    queue: QueueState | None
 
     @property
     def status(self) -> str:
         """In one word: without the embedder prompts get worse, without the database there are none."""
         if not self.database:
             return "unavailable"
-        return "ok" if self.embedder else "degraded"
+        well = self.embedder and self.working_memory and self.queue is not None and self.queue.name == "ok"
+        return "ok" if well else "degraded"
+
+    @property
+    def queue_json(self) -> Mapping[str, Any]:
+        """The queue, as health tells it."""
+        return NO_QUEUE if self.queue is None else self.queue.as_json()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +117,20 @@ class Probes:
 
     database: Callable[[], Coroutine[Any, Any, None]]
     embedder: Callable[[], Coroutine[Any, Any, object]]
+    working_memory: Callable[[], Coroutine[Any, Any, object]]
+    queue: Callable[[], Coroutine[Any, Any, QueueState]]
     timeout_s: float = 2.0
 
     async def check(self) -> Health:
-        """Ask both."""
-        return Health(*await asyncio.gather(self._works(self.database()), self._works(self.embedder())))
+        """Ask all."""
+        return Health(
+            *await asyncio.gather(
+                self._works(self.database()),
+                self._works(self.embedder()),
+                self._works(self.working_memory()),
+                self._queue(),
+            )
+        )
 
     async def _works(self, probe: Coroutine[Any, Any, object]) -> bool:
         try:
@@ -105,6 +138,12 @@ class Probes:
         except (TimeoutError, UnavailableError):
             return False
         return True
+
+    async def _queue(self) -> QueueState | None:
+        try:
+            return await asyncio.wait_for(self.queue(), self.timeout_s)
+        except (TimeoutError, UnavailableError):
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +159,10 @@ class Runtime:
     assembly_log: AssemblyLog
     recorder: Recorder
     maintenance: MaintenanceService
+    turns: TurnService
+    jobs: JobService
+    history: HistoryService
+    queue: Queue
     count: TokenCounter
     probes: Probes
 
@@ -267,15 +310,17 @@ async def open_runtime_with(
                     partial(list_models, pool),
                     lambda row: build(settings, row.kind or "", row.options),
                 )
-                runtime = _build(settings, pool, models, embedder=embedder, count=count)
-                async with (
-                    _closing(models),
-                    _background(
-                        runtime.recorder.run(), runtime.maintenance.run(settings.consolidation_seconds), models.run()
-                    ),
-                ):
-                    yield runtime
-                    await runtime.recorder.settled()
+                async with _open_outside(settings, url) as outside:
+                    runtime = _build(settings, pool, models, embedder=embedder, count=count, outside=outside)
+                    work = [
+                        runtime.recorder.run(),
+                        runtime.maintenance.run(settings.consolidation_seconds),
+                        models.run(),
+                        *([runtime.queue.run()] if settings.worker == "embedded" else []),
+                    ]
+                    async with _closing(models), _background(*work):
+                        yield runtime
+                        await runtime.recorder.settled()
     finally:
         await embedder.close()
         for task in (counting, loading, warming):
@@ -370,10 +415,23 @@ def soul_measure(count: TokenCounter) -> SoulMeasure:
 
 
 def _build(
-    settings: Settings, pool: Pool, models: ServedModels, *, embedder: RunningEmbedder, count: TokenCounter
+    settings: Settings,
+    pool: Pool,
+    models: ServedModels,
+    *,
+    embedder: RunningEmbedder,
+    count: TokenCounter,
+    outside: "_Outside",
 ) -> Runtime:
     entries = EntryService(PostgresEntries(pool), models, new_id)
     assembly_log = PostgresAssemblyLog(pool)
+    queue = Queue(outside.url, random.random, settings.worker_concurrency)
+    turns = PostgresTurns(pool, queue, new_uuid)
+    working = _working_memory(settings, turns, outside.redis)
+    queue.handlers.update(TurnTasks(turns, entries, working, _summariser(settings, outside.http)).handlers)
+    archive_dir = settings.history_archive_dir
+    archive = None if archive_dir is None else FolderArchive(archive_dir)
+    history = HistoryService(turns, archive, settings.history_days, _now)
     return Runtime(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
@@ -383,15 +441,98 @@ def _build(
         assembly=AssemblyService(
             models=AssemblyModels(models),
             retriever=PostgresRetriever(pool),
+            sessions=AssemblySessions(working),
             count=count,
             seconds=time.perf_counter,
         ),
         assembly_log=assembly_log,
         recorder=Recorder(assembly_log),
-        maintenance=MaintenanceService(PostgresHousekeeping(pool), entries.apply_proposals, settings.assembly_log_days),
+        maintenance=MaintenanceService(
+            PostgresHousekeeping(pool),
+            entries.apply_proposals,
+            settings.assembly_log_days,
+            lambda tenant_id: turns.close_silent(tenant_id, CONVERSATION_GAP.total_seconds()),
+            history.purge,
+        ),
+        turns=TurnService(turns, working, new_id),
+        jobs=JobService(turns),
+        history=history,
+        queue=queue,
         count=count,
-        probes=Probes(lambda: ping(pool), lambda: embedder.embed_documents(["ready?"])),
+        probes=Probes(
+            lambda: ping(pool),
+            lambda: embedder.embed_documents(["ready?"]),
+            lambda: _answers(outside.redis),
+            lambda: queue_state(pool),
+        ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Outside:
+    """What the runtime talks to beside the database.
+
+    Attributes:
+        url: The database's, for the queue's own connections.
+        redis: For working memory; None: Postgres holds it.
+    """
+
+    url: str
+    redis: Redis | None
+    http: httpx.AsyncClient
+
+
+@asynccontextmanager
+async def _open_outside(settings: Settings, url: str) -> AsyncIterator[_Outside]:
+    try:
+        redis = None if settings.redis_url is None else connect_redis(settings.redis_url.get_secret_value())
+    except ValueError as error:
+        raise ConfigurationError("RICORDO_REDIS_URL is no Redis URL: redis://host/0") from error
+    async with httpx.AsyncClient() as http:
+        try:
+            yield _Outside(url, redis, http)
+        finally:
+            if redis is not None:
+                await redis.aclose()
+
+
+def _working_memory(settings: Settings, turns: PostgresTurns, redis: Redis | None) -> WorkingMemory:
+    ttl_s = float(settings.working_memory_seconds)
+    return PostgresWorkingMemory(turns, ttl_s) if redis is None else RedisWorkingMemory(redis, turns, ttl_s, _now)
+
+
+def _summariser(settings: Settings, http: httpx.AsyncClient) -> LlmSummariser | None:
+    if settings.llm_url is None:
+        return None
+    key = settings.llm_api_key
+    secret = None if key is None else key.get_secret_value()
+    return LlmSummariser(http, settings.llm_url, settings.llm_model, secret, settings.llm_timeout_ms / 1000)
+
+
+async def _answers(redis: Redis | None) -> None:
+    if redis is not None:
+        await ping_redis(redis)
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblySessions:
+    """Working memory, as assemblies see it: what was said, by whom, and whose memories that can contradict."""
+
+    working: WorkingMemory
+
+    async def recent(self, tenant_id: UUID, session: PublicId) -> tuple[Said, ...]:
+        """Oldest first; without prompts, the output of tools and quotations of our own prompts."""
+        messages = await self.working.recent(tenant_id, session)
+        return tuple(Said(text, _author(m), m.said_at, own_space(m)) for m in messages if (text := heard(m)))
+
+
+def _author(message: Message) -> str:
+    """As the pipeline tells people from agents: only what a user says can contradict."""
+    return message.speaker if message.role is Speaker.USER and message.event is None else Speaker.ASSISTANT.value
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @asynccontextmanager

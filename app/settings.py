@@ -91,6 +91,36 @@ class Settings(BaseSettings):
     consolidation_seconds: float = Field(60.0, ge=1.0)
     """How often proposed supersessions are made good. They hold in assemblies at once, so this is no haste."""
 
+    worker: Literal["embedded", "none"] = "embedded"
+    """Who works on what was said: this process, or `ricordo worker` alone, which production should run."""
+
+    worker_concurrency: int = Field(4, ge=1, le=32)
+    """Jobs that a worker does at once. They wait for the database and the embedder, not for the processor."""
+
+    working_memory_seconds: int = Field(86_400, ge=60, le=30 * 86_400)
+    """How long a session's messages are its history without being sent again."""
+
+    redis_url: SecretStr | None = None
+    """Redis for working memory: redis://host/0. None: Postgres holds it."""
+
+    history_days: int = Field(30, ge=1, le=36_500)
+    """How long past messages are kept, unless a tenant's administrator chose otherwise."""
+
+    history_archive_dir: Path | None = None
+    """Folder to which history goes that has run out, as JSON lines. None: it is gone."""
+
+    llm_url: str | None = None
+    """OpenAI-compatible API (…/v1) that workers let summarise conversations. None: summaries are extracted."""
+
+    llm_model: str = "default"
+    """The model's name at `llm_url`."""
+
+    llm_api_key: SecretStr | None = None
+    """Sent to `llm_url` as a bearer token. None: it asks for none."""
+
+    llm_timeout_ms: int = Field(60_000, ge=100, le=600_000)
+    """How long one summary may take before the extractive one is used. Nobody waits for it."""
+
     @model_validator(mode="before")
     @classmethod
     def _no_unknown_variable(cls, given: Any) -> Any:
