@@ -36,8 +36,8 @@ from app.settings import Settings
 _RESOURCES = (
     context,
     turns,
-    sessions,
     messages,
+    sessions,
     history,
     memories,
     episodes,

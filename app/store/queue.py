@@ -47,7 +47,9 @@ _FIRST_DELAY_S: Final = 1.0
 _LONGEST_DELAY_S: Final = 300.0
 _POLL_SECONDS: Final = 1.0
 _RESTART_SECONDS: Final = (0.2, 0.5, 1.0, 2.0)
-_GRACE_SECONDS: Final = 10.0
+GRACE_SECONDS: Final = 10.0
+"""What is under way may still take this long once the worker is asked to stop."""
+
 _REASON_CHARS: Final = 500
 
 _TRANSIENT = (UnavailableError, psycopg.OperationalError, TimeoutError, ConnectionError)
@@ -134,6 +136,7 @@ class Queue:
     url: str
     chance: Callable[[], float]
     concurrency: int = 4
+    grace_s: float = GRACE_SECONDS
     handlers: dict[Task, Handler] = field(default_factory=dict)
     _app: procrastinate.App = field(init=False)
 
@@ -201,7 +204,7 @@ class Queue:
             self._app.run_worker_async(
                 concurrency=self.concurrency,
                 fetch_job_polling_interval=_POLL_SECONDS,
-                shutdown_graceful_timeout=_GRACE_SECONDS,
+                shutdown_graceful_timeout=self.grace_s,
                 install_signal_handlers=False,
                 delete_jobs=jobs.DeleteJobCondition.SUCCESSFUL,
                 update_heartbeat_interval=HEARTBEAT_SECONDS,

@@ -76,7 +76,13 @@ class HistoryService:
     now: Callable[[], datetime]
 
     async def retention(self, caller: Caller) -> Retention:
-        """How long the caller's history is kept."""
+        """How long the caller's history is kept, in all of its tenant.
+
+        Raises:
+            ForbiddenError: If the key is limited to spaces.
+        """
+        if caller.spaces is not None:
+            raise ForbiddenError("this key is limited to spaces; history is kept alike in all of them")
         days, report = await self.store.history_settings(caller.tenant_id)
         return Retention(days or self.default_days, days is None, report)
 
@@ -87,8 +93,7 @@ class HistoryService:
             ForbiddenError: If the key is no administrator's, or limited to spaces.
         """
         caller.require(Role.ADMINISTRATOR)
-        if caller.spaces is not None:
-            raise ForbiddenError("this key is limited to spaces; history is kept alike in all of them")
+        await self.retention(caller)
         await self.store.set_history_days(caller.tenant_id, days)
         return await self.retention(caller)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
-from app.domain.callers import Caller, Role
+from app.domain.callers import Caller
 from app.domain.entries import Author
 from app.domain.errors import FieldProblem, InvalidInputError, NotFoundError, PreconditionFailedError
 from app.domain.idempotency import IdempotencyKey
@@ -287,9 +287,10 @@ class JobService:
 
         Raises:
             NotFoundError: If there is none within the key's reach.
+            ForbiddenError: If the key may not write there.
             ConflictError: If it has not failed.
         """
-        caller.require(Role.WRITER)
         job = await self.get(caller, job_id)
+        caller.writable_space(job.space)
         await self.store.retry(caller.tenant_id, job)
         return await self.get(caller, job_id)
