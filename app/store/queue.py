@@ -38,7 +38,7 @@ ATTEMPTS: Final = 12
 """After so many a job has failed: with the delays below, half an hour after its first attempt."""
 
 DEATHS: Final = 5
-"""A job during which workers died so often is at fault itself."""
+"""A job whose worker dies at this attempt or a later one is taken to be at fault itself."""
 
 SLOW_SECONDS: Final = 30.0
 """A job that has been due for so long makes the queue slow; without a worker, stuck."""
@@ -240,7 +240,7 @@ class Queue:
                 await manager.retry_job(job)
                 given += 1
             else:
-                reason = f"its worker died {job.attempts + 1} times while at it"
+                reason = f"its worker died at attempt {job.attempts + 1}"
                 await self._note(job.task_kwargs, JobState.FAILED, reason)
                 await manager.finish_job(job, jobs.Status.FAILED, delete_job=False)
         return given
