@@ -1,5 +1,6 @@
 """Summaries by a language model: asked for JSON of one form, checked, and given up for the extractive one."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, Literal
@@ -58,8 +59,9 @@ class LlmSummariser:
         if len(said) > _TRANSCRIPT_CHARS:
             said = f"{said[:half]}\n[…]\n{said[-half:]}"
         try:
-            told = await self._ask(said)
-        except (httpx.HTTPError, ValidationError, ValueError, KeyError, IndexError, TypeError) as error:
+            async with asyncio.timeout(self.timeout_s):
+                told = await self._ask(said)
+        except (TimeoutError, httpx.HTTPError, ValidationError, ValueError, KeyError, IndexError, TypeError) as error:
             _log.warning("the model gave no summary", reason=f"{type(error).__name__}: {error}"[:200])
             return None
         return replace(
@@ -106,7 +108,9 @@ def _endpoint(url: str) -> str:
     return url if url.endswith("/chat/completions") else f"{url.rstrip('/')}/chat/completions"
 
 
-def _object_in(content: str) -> str:
+def _object_in(content: object) -> str:
     """The JSON object in an answer; models like to put it in a fence."""
+    if not isinstance(content, str):
+        raise ValueError("no text in the answer")  # noqa: TRY004 - like all that is wrong with an answer
     start, end = content.index("{"), content.rindex("}")
     return content[start : end + 1]

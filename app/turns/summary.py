@@ -147,12 +147,12 @@ def _names(texts: Sequence[str], known: Sequence[str]) -> tuple[tuple[str, ...],
     """People and places: names inside sentences; a place is what stands mostly behind a word such as `in`."""
     people: Counter[str] = Counter()
     places: Counter[str] = Counter()
-    before_places = _words("before_places")
+    before_places, calendar = _words("before_places"), _words("calendar")
     for text in texts:
         for sentence in _sentences(text):
             words = _WORD.findall(sentence)
             for before, word in pairwise(words):
-                if word[0].isupper() and word[1:].islower():
+                if word[0].isupper() and word[1:].islower() and fold(word) not in calendar:
                     (places if fold(before) in before_places else people)[word] += 1
     found = [name for name, n in people.most_common() if n > places[name] and name not in known]
     where = [name for name, n in places.most_common() if n >= people[name] and name not in known]

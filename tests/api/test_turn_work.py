@@ -3,6 +3,12 @@
 import pytest
 from test_turns import SPACE, post, said
 
+from app.domain.callers import Role
+from app.domain.ids import parse_id
+from app.store.keys import tenant_id_of
+from app.turns.ports import JobOptions
+from app.turns.records import Task
+
 ANA = {"platform": "twitch", "id": "7", "name": "Ana"}
 BEN = {"platform": "twitch", "id": "8", "name": "Ben"}
 
@@ -73,8 +79,6 @@ async def test_an_author_without_an_id_is_known_by_the_normalised_name(client, w
 
 
 async def test_a_key_of_the_stream_alone_writes_to_nobodys_own_space(client, connect, tenant, work):
-    from app.domain.callers import Role
-
     limited = connect(tenant.issue(Role.WRITER, ("stream:giulia",)))
     await live(limited)
     await work()
@@ -93,11 +97,6 @@ async def test_every_task_may_run_again_and_changes_nothing(client, runtime, wor
 
 
 async def run_again(runtime, tenant, turn):
-    from app.domain.ids import parse_id
-    from app.store.keys import tenant_id_of
-    from app.turns.ports import JobOptions
-    from app.turns.records import Task
-
     for task in (Task.HISTORY, Task.EPISODE, Task.PERSONAL):
         await runtime.queue.handlers[task](tenant_id_of(tenant.name), parse_id(turn["id"]), JobOptions())
 

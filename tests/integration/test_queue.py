@@ -14,7 +14,7 @@ from app.runtime import new_uuid
 from app.store.queue import ATTEMPTS, DEATHS, Queue, delay_s, queue_state
 from app.store.turns import PostgresTurns
 from app.turns.records import JobState, NewMessage, NewTurn, Speaker, Task, session_uuid
-from tests.integration.stores import create_database, day, open_store
+from tests.integration.stores import day, open_store
 
 
 def new_turn(space, text="Hello.", session="s", **fields):
@@ -202,7 +202,8 @@ async def test_a_running_worker_is_woken_by_a_turn_and_comes_back_after_the_data
         began.clear()
         with capture_logs():
             await world.store.sql(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE datname = current_database() AND pid <> pg_backend_pid()"""
             )
             for _ in range(10):  # connections of the pool find out one by one
                 try:
@@ -231,7 +232,8 @@ async def test_a_worker_that_is_stopped_returns_its_connections_and_its_jobs(wor
     working.cancel()
     await asyncio.gather(working, return_exceptions=True)
     (left,) = await world.store.sql(
-        "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%procrastinate%' AND pid <> pg_backend_pid()"
+        """SELECT count(*) AS n FROM pg_stat_activity
+            WHERE datname = current_database() AND query LIKE '%procrastinate%' AND pid <> pg_backend_pid()"""
     )
     assert left["n"] == 0
     world.does(nothing)
