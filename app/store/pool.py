@@ -46,8 +46,6 @@ async def _configure(connection: AsyncConnection[Any]) -> None:
 async def find_queue(connection: AsyncConnection[Any]) -> None:
     """Let a connection see the queue's schema behind its own, for good: plans depend on the path."""
     await connection.execute("SELECT set_config('search_path', current_setting('search_path') || ', queue', false)")
-    if not connection.autocommit:
-        await connection.commit()
 
 
 @asynccontextmanager

@@ -22,7 +22,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from app.domain.errors import UnavailableError
 from app.domain.ids import PublicId
-from app.store.pool import SERVING_SETTINGS, connected, find_queue, tenant_transaction
+from app.store.pool import SERVING_SETTINGS, connected, find_queue, tenant_pipeline
 from app.store.queries import load
 from app.turns.ports import Handler, JobOptions
 from app.turns.records import SUBJECT_KIND, JobState, NewJob, Task
@@ -185,11 +185,11 @@ class Queue:
             max_size=3,
             open=False,
             timeout=5.0,
-            check=AsyncConnectionPool.check_connection,
-            configure=find_queue,
-            kwargs={"options": SERVING_SETTINGS},
+            configure=_configure,
+            # What is lost of the queue's own notes with a crash is work that is done once more, to no effect.
+            kwargs={"options": f"{SERVING_SETTINGS} -c synchronous_commit=off", "prepare_threshold": 0},
         )
-        connector = procrastinate.PsycopgConnector(configure=find_queue)
+        connector = procrastinate.PsycopgConnector(configure=_configure)
         await pool.open(wait=True, timeout=5.0)
         try:
             await connector.open_async(pool)
@@ -266,8 +266,14 @@ class Queue:
         assert isinstance(connector, procrastinate.PsycopgConnector)  # noqa: S101 - ours
         names = {"tenant_id": "tenant", "space_id": "space", "id": "job"}
         parameters = {column: arguments[name] for column, name in names.items()}
-        async with tenant_transaction(connector.pool, UUID(arguments["tenant"])) as connection:
+        tenant_id = UUID(arguments["tenant"])
+        async with connected(connector.pool) as connection, tenant_pipeline(connection, tenant_id):
             await connection.execute(_SQL["note_attempt"], {**parameters, "state": state.value, "error": reason})
+
+
+async def _configure(connection: AsyncConnection[Any]) -> None:
+    await connection.set_autocommit(True)  # procrastinate's connection for notifications takes it as no argument
+    await find_queue(connection)
 
 
 NO_QUEUE: Final[Mapping[str, Any]] = {

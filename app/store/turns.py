@@ -18,7 +18,7 @@ from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey
 from app.store.entries import Pool
 from app.store.idempotency import find_outcome, keep_outcome
-from app.store.pool import tenant_transaction
+from app.store.pool import connected, tenant_pipeline, tenant_transaction
 from app.store.queries import load
 from app.store.queue import Queue
 from app.turns.ports import Erasure, MessageQuery
@@ -54,67 +54,58 @@ class PostgresTurns:
     queue: Queue
     new_uuid: Callable[[], UUID]
 
-    async def keep(self, turn: NewTurn, tasks: Sequence[Task], idempotency: IdempotencyKey | None) -> PublicId:
-        """Store a turn, unless it is there; its id, or that of the turn that was there."""
+    async def keep(self, turn: NewTurn, tasks: Sequence[Task], idempotency: IdempotencyKey | None) -> Turn | PublicId:
+        """Store a turn, unless it is there; the stored turn, or the id of the one that was there."""
         try:
             return await self._keep(turn, tasks, idempotency)
         except psycopg.errors.UniqueViolation:  # the same was stored at the same moment
             return await self._keep(turn, tasks, idempotency)
 
-    async def _keep(self, turn: NewTurn, tasks: Sequence[Task], idempotency: IdempotencyKey | None) -> PublicId:
-        space = turn.space
-        async with tenant_transaction(self.pool, space.tenant_id) as connection:
-            if idempotency and (earlier := await find_outcome(connection, space.tenant_id, idempotency)) is not None:
+    async def _keep(self, turn: NewTurn, tasks: Sequence[Task], idempotency: IdempotencyKey | None) -> Turn | PublicId:
+        tenant_id = turn.space.tenant_id
+        async with tenant_transaction(self.pool, tenant_id) as connection:
+            if idempotency and (earlier := await find_outcome(connection, tenant_id, idempotency)) is not None:
                 return parse_id(earlier[0]["id"])
-            if (same := await _find_kept(connection, turn)) is None:
-                await self._insert(connection, turn, tasks)
-            kept = same or turn.id
+            same = await _find_kept(connection, turn)
+            stored = same or await self._store(connection, turn, tasks)
             if idempotency:
-                await keep_outcome(connection, space.tenant_id, idempotency, [{"id": str(kept)}])
-            return kept
+                await keep_outcome(connection, tenant_id, idempotency, [{"id": str(same or turn.id)}])
+            return stored
 
-    async def _insert(self, connection: Connection, turn: NewTurn, tasks: Sequence[Task]) -> None:
-        parameters = _turn_parameters(turn)
-        closed = connection.cursor()
-        async with connection.pipeline():
-            for name in ("know_space", "take_session", "take_conversation"):
-                await connection.execute(_SQL[name], parameters)
-            await closed.execute(_SQL["close_earlier"], parameters)
-            await connection.execute(_SQL["insert_turn"], parameters)
-            for position, message in enumerate(turn.messages):
-                values = {**parameters, **_message_parameters(message, position), "turn": turn.id.uuid}
-                await connection.execute(_SQL["insert_message"], values)
+    async def _store(self, connection: Connection, turn: NewTurn, tasks: Sequence[Task]) -> Turn:
+        (row,) = await _rows(connection, _SQL["store_turn"], _turn_parameters(turn))
         space_id = turn.space.space_id
         work = [NewJob(space_id, task, turn.id.uuid) for task in tasks]
-        work += [NewJob(space_id, Task.SUMMARY, row[0]) for row in await closed.fetchall()]
+        work += [NewJob(space_id, Task.SUMMARY, conversation) for conversation in row["closed"]]
         await self._queue(connection, turn.space.tenant_id, work)
+        return _stored(turn, row)
 
     async def _queue(self, connection: Connection, tenant_id: UUID, work: Sequence[NewJob]) -> None:
+        if not work:
+            return
         new = [replace(job, id=self.new_uuid()) for job in work]
-        async with connection.pipeline():
-            for job in new:
-                parameters = {
-                    "tenant_id": tenant_id,
-                    "space_id": job.space_id,
-                    "id": job.id,
-                    "task": job.task.value,
-                    "subject": job.subject,
-                    "erase": job.erase,
-                }
-                await connection.execute(_SQL["insert_job"], parameters)
+        parameters = {
+            "tenant_id": tenant_id,
+            "space_ids": [job.space_id for job in new],
+            "ids": [job.id for job in new],
+            "tasks": [job.task.value for job in new],
+            "subjects": [job.subject for job in new],
+            "erase": [job.erase for job in new],
+        }
+        await connection.execute(_SQL["insert_jobs"], parameters)
         await self.queue.defer(connection, tenant_id, new)
 
     async def turn(self, tenant_id: UUID, turn_id: PublicId) -> Turn | None:
         """A turn with its messages, and those of the turn before it."""
         address = _address(tenant_id, turn_id)
-        async with tenant_transaction(self.pool, tenant_id) as connection:
-            rows = await _rows(connection, _SQL["find_turn"], address)
-            if not rows:
-                return None
-            row = rows[0]
-            before = [r["id"] for r in await _rows(connection, _SQL["turn_before"], {**address, **row})]
-            found = await _rows(connection, _SQL["turn_messages"], {**address, "turns": [turn_id.uuid, *before]})
-        messages = [_message(r) for r in found]
+        async with connected(self.pool) as connection:
+            turn, said = (connection.cursor(row_factory=dict_row) for _ in range(2))
+            async with tenant_pipeline(connection, tenant_id):
+                await turn.execute(_SQL["find_turn"], address)
+                await said.execute(_SQL["turn_messages"], address)
+            row, messages = await turn.fetchone(), [_message(r) for r in await said.fetchall()]
+        if row is None:
+            return None
         return _turn(
             row,
             tuple(m for m in messages if m.turn == turn_id),
@@ -381,12 +372,13 @@ def _turn_parameters(turn: NewTurn) -> dict[str, Any]:
         "fingerprint": turn.fingerprint,
         "said_at": turn.said_at,
         "gap_s": CONVERSATION_GAP.total_seconds(),
+        "messages": Jsonb([_message_fields(message, position) for position, message in enumerate(turn.messages)]),
     }
 
 
-def _message_parameters(message: NewMessage, position: int) -> dict[str, Any]:
+def _message_fields(message: NewMessage, position: int) -> dict[str, Any]:
     return {
-        "id": message.id,
+        "id": str(message.id),
         "position": position,
         "given_id": message.given_id,
         "platform": _platform(message),
@@ -394,12 +386,53 @@ def _message_parameters(message: NewMessage, position: int) -> dict[str, Any]:
         "author_name": message.author.name,
         "role": message.role.value,
         "text": message.text,
-        "said_at": message.said_at,
+        "said_at": message.said_at.isoformat(),
         "mentions": list(message.mentions),
-        "media": Jsonb(list(message.media)),
+        "media": list(message.media),
         "event": message.event,
         "personal_space": message.personal_space,
     }
+
+
+def _stored(turn: NewTurn, row: Row) -> Turn:
+    """A turn as it was stored just now."""
+    space_id = turn.space.space_id
+    session = PublicId(turn.session, space_id, IdKind.SESSION)
+    messages = tuple(
+        Message(
+            id=PublicId(new.id, space_id, IdKind.MESSAGE),
+            turn=turn.id,
+            session=session,
+            space=turn.space.name,
+            position=position,
+            text=new.text,
+            role=new.role,
+            said_at=new.said_at,
+            recorded_at=row["recorded_at"],
+            author=new.author,
+            given_id=new.given_id,
+            mentions=new.mentions,
+            media=new.media,
+            event=new.event,
+            personal_space=new.personal_space,
+            version=1,
+            edited_at=None,
+            deleted_at=None,
+        )
+        for position, new in enumerate(turn.messages)
+    )
+    return Turn(
+        id=turn.id,
+        space=turn.space.name,
+        session=session,
+        session_name=row["session_name"],
+        conversation=PublicId(row["conversation"], space_id, IdKind.CONVERSATION),
+        given_id=turn.given_id,
+        said_at=turn.said_at,
+        recorded_at=row["recorded_at"],
+        revision=1,
+        messages=messages,
+    )
 
 
 def _summaries(closed: Sequence[Row]) -> list[NewJob]:

@@ -46,8 +46,8 @@ class Erasure:
 class TurnStore(Protocol):
     """Keeps turns, each with its jobs in one transaction."""
 
-    async def keep(self, turn: NewTurn, tasks: Sequence[Task], idempotency: IdempotencyKey | None) -> PublicId:
-        """Store a turn, unless it is there; its id, or that of the turn that was there.
+    async def keep(self, turn: NewTurn, tasks: Sequence[Task], idempotency: IdempotencyKey | None) -> Turn | PublicId:
+        """Store a turn, unless it is there; the stored turn, or the id of the one that was there.
 
         Raises:
             ConflictError: If another turn has its id, or one of its messages' ids.

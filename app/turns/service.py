@@ -69,11 +69,12 @@ class TurnService:
         if any(message.personal_space for message in new.messages):
             tasks.append(Task.PERSONAL)
         kept = await self.store.keep(new, tasks, idempotency)
+        if isinstance(kept, Turn):
+            await self.working.add(space.tenant_id, kept.messages)
+            return kept
         turn = await self.store.turn(space.tenant_id, kept)
         if turn is None:
             raise NotFoundError(f"the turn {kept} was purged from the history since")
-        if kept == new.id:
-            await self.working.add(space.tenant_id, turn.messages)
         return turn
 
     def _new_turn(self, caller: Caller, space: SpaceKey, posted: PostedTurn, now: datetime) -> NewTurn:

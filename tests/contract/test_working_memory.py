@@ -89,8 +89,7 @@ class Said:
             said_at=at,
             messages=tuple(messages),
         )
-        kept = await self.turns.keep(turn, (), None)
-        stored = await self.turns.turn(self.tenant_id, kept)
+        stored = await self.turns.keep(turn, (), None)
         await self.memory.add(self.tenant_id, stored.messages)
         return stored.messages
 

@@ -1,9 +1,3 @@
--- know_space --
--- A space is there from its first turn on. Never waits for a writer that has locked it.
-INSERT INTO spaces (tenant_id, id, name, created_at, written_at)
-VALUES (%(tenant_id)s, %(space_id)s, %(space)s, now(), clock_timestamp())
-    ON CONFLICT (tenant_id, id) DO NOTHING;
-
 -- find_kept --
 -- The turn that has an id, or a message's, already: the same one if the fingerprints are equal.
 SELECT t.id, t.fingerprint
@@ -17,55 +11,66 @@ SELECT t.id, t.fingerprint
    AND m.given_id = given.id
   JOIN turns t ON t.tenant_id = m.tenant_id AND t.space_id = m.space_id AND t.id = m.turn;
 
--- take_session --
--- The session goes on; after a long silence with another conversation. Turns of a session follow one another.
-INSERT INTO sessions AS s (tenant_id, space_id, id, name, conversation, started_at, last_at, created_at)
-VALUES (%(tenant_id)s, %(space_id)s, %(session)s, %(session_name)s, %(conversation)s, %(said_at)s, %(said_at)s, now())
-    ON CONFLICT (tenant_id, space_id, id) DO UPDATE
-   SET conversation = CASE WHEN s.conversation IS NULL
-                             OR excluded.last_at - s.last_at >= make_interval(secs => %(gap_s)s)
-                           THEN excluded.conversation ELSE s.conversation END,
-       started_at = least(s.started_at, excluded.started_at),
-       last_at = greatest(s.last_at, excluded.last_at);
+-- store_turn --
+-- A turn with everything that goes with it, in one statement. The space is there from its first turn on, and no
+-- writer who has locked it is waited for. The session goes on, after a long silence with another conversation;
+-- turns of one session follow one another. Returns what the statement decided, and the conversations that it closed.
+WITH known AS (
+    INSERT INTO spaces (tenant_id, id, name, created_at, written_at)
+    VALUES (%(tenant_id)s, %(space_id)s, %(space)s, now(), clock_timestamp())
+        ON CONFLICT (tenant_id, id) DO NOTHING
+),
+session AS (
+    INSERT INTO sessions AS s (tenant_id, space_id, id, name, conversation, started_at, last_at, created_at)
+    VALUES (%(tenant_id)s, %(space_id)s, %(session)s, %(session_name)s, %(conversation)s, %(said_at)s, %(said_at)s, now())
+        ON CONFLICT (tenant_id, space_id, id) DO UPDATE
+       SET conversation = CASE WHEN s.conversation IS NULL
+                                 OR excluded.last_at - s.last_at >= make_interval(secs => %(gap_s)s)
+                               THEN excluded.conversation ELSE s.conversation END,
+           started_at = least(s.started_at, excluded.started_at),
+           last_at = greatest(s.last_at, excluded.last_at)
+    RETURNING s.name, s.conversation
+),
+conversation AS (
+    INSERT INTO conversations AS c (tenant_id, space_id, id, session, started_at, last_at, recorded_at)
+    SELECT %(tenant_id)s, %(space_id)s, conversation, %(session)s, %(said_at)s, %(said_at)s, now() FROM session
+        ON CONFLICT (tenant_id, space_id, id) DO UPDATE
+       SET started_at = least(c.started_at, excluded.started_at), last_at = greatest(c.last_at, excluded.last_at),
+           recorded_at = now()
+),
+closed AS (
+    UPDATE conversations c SET closed_at = now()
+     WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.session = %(session)s
+       AND c.closed_at IS NULL AND c.id <> (SELECT conversation FROM session)
+    RETURNING c.id
+),
+turn AS (
+    INSERT INTO turns (
+        tenant_id, space_id, id, session, conversation, given_id, fingerprint, said_at, recorded_at, revision)
+    SELECT %(tenant_id)s, %(space_id)s, %(id)s, %(session)s, conversation, %(given_id)s, %(fingerprint)s, %(said_at)s,
+           now(), 1
+      FROM session
+    RETURNING conversation, recorded_at
+),
+said AS (
+    INSERT INTO messages (
+        tenant_id, space_id, id, turn, session, position, given_id, platform, author_id, author_name, role, text,
+        said_at, recorded_at, mentions, media, event, personal_space, version, terms)
+    SELECT %(tenant_id)s, %(space_id)s, m.id, %(id)s, %(session)s, m.position, m.given_id, m.platform, m.author_id,
+           m.author_name, m.role, m.text, m.said_at, now(), m.mentions, m.media, m.event, m.personal_space, 1, '{}'
+      FROM jsonb_to_recordset(%(messages)s) AS m(
+           id uuid, position smallint, given_id text, platform text, author_id text, author_name text, role text,
+           text text, said_at timestamptz, mentions text[], media jsonb, event text, personal_space text)
+)
+SELECT turn.conversation, turn.recorded_at, session.name AS session_name,
+       ARRAY(SELECT id FROM closed) AS closed
+  FROM turn CROSS JOIN session;
 
--- take_conversation --
-INSERT INTO conversations AS c (tenant_id, space_id, id, session, started_at, last_at, recorded_at)
-SELECT tenant_id, space_id, conversation, id, %(said_at)s, %(said_at)s, now()
-  FROM sessions
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(session)s
-    ON CONFLICT (tenant_id, space_id, id) DO UPDATE
-   SET started_at = least(c.started_at, excluded.started_at), last_at = greatest(c.last_at, excluded.last_at),
-       recorded_at = now();
-
--- close_earlier --
--- The conversations that a silence has ended.
-UPDATE conversations c SET closed_at = now()
-  FROM sessions s
- WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s AND s.id = %(session)s
-   AND c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.session = %(session)s
-   AND c.closed_at IS NULL AND c.id <> s.conversation
-RETURNING c.id;
-
--- insert_turn --
-INSERT INTO turns (
-    tenant_id, space_id, id, session, conversation, given_id, fingerprint, said_at, recorded_at, revision)
-SELECT %(tenant_id)s, %(space_id)s, %(id)s, %(session)s, conversation, %(given_id)s, %(fingerprint)s, %(said_at)s,
-       now(), 1
-  FROM sessions
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(session)s;
-
--- insert_message --
-INSERT INTO messages (
-    tenant_id, space_id, id, turn, session, position, given_id, platform, author_id, author_name, role, text, said_at,
-    recorded_at, mentions, media, event, personal_space, version, terms)
-VALUES (
-    %(tenant_id)s, %(space_id)s, %(id)s, %(turn)s, %(session)s, %(position)s, %(given_id)s, %(platform)s, %(author_id)s,
-    %(author_name)s, %(role)s, %(text)s, %(said_at)s, now(), %(mentions)s, %(media)s, %(event)s, %(personal_space)s, 1,
-    '{}');
-
--- insert_job --
+-- insert_jobs --
 INSERT INTO jobs (tenant_id, space_id, id, task, subject, erase, state, attempts, created_at)
-VALUES (%(tenant_id)s, %(space_id)s, %(id)s, %(task)s, %(subject)s, %(erase)s, 'waiting', 0, now());
+SELECT %(tenant_id)s, j.space_id, j.id, j.task, j.subject, j.erase, 'waiting', 0, now()
+  FROM unnest(%(space_ids)s::uuid[], %(ids)s::uuid[], %(tasks)s::text[], %(subjects)s::uuid[], %(erase)s::boolean[])
+       AS j(space_id, id, task, subject, erase);
 
 -- find_turn --
 SELECT t.*, s.name AS session_name, p.name AS space
@@ -74,16 +79,21 @@ SELECT t.*, s.name AS session_name, p.name AS space
   JOIN spaces p ON p.tenant_id = t.tenant_id AND p.id = t.space_id
  WHERE t.tenant_id = %(tenant_id)s AND t.space_id = %(space_id)s AND t.id = %(id)s;
 
--- turn_before --
-SELECT id FROM turns
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND session = %(session)s
-   AND (said_at, id) < (%(said_at)s::timestamptz, %(id)s::uuid)
- ORDER BY said_at DESC, id DESC
- LIMIT 1;
-
 -- turn_messages --
-SELECT m.*, p.name AS space FROM messages m JOIN spaces p ON p.tenant_id = m.tenant_id AND p.id = m.space_id
- WHERE m.tenant_id = %(tenant_id)s AND m.space_id = %(space_id)s AND m.turn = ANY(%(turns)s::uuid[])
+-- The messages of a turn, and of the turn before it in the same session.
+SELECT m.*, p.name AS space
+  FROM (SELECT %(id)s::uuid AS id
+         UNION ALL
+        (SELECT b.id
+           FROM turns t
+           JOIN turns b
+             ON b.tenant_id = t.tenant_id AND b.space_id = t.space_id AND b.session = t.session
+            AND (b.said_at, b.id) < (t.said_at, t.id)
+          WHERE t.tenant_id = %(tenant_id)s AND t.space_id = %(space_id)s AND t.id = %(id)s
+          ORDER BY b.said_at DESC, b.id DESC
+          LIMIT 1)) AS wanted
+  JOIN messages m ON m.tenant_id = %(tenant_id)s AND m.space_id = %(space_id)s AND m.turn = wanted.id
+  JOIN spaces p ON p.tenant_id = m.tenant_id AND p.id = m.space_id
  ORDER BY m.turn, m.position;
 
 -- find_message --
