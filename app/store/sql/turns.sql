@@ -84,14 +84,15 @@ SELECT t.*, s.name AS session_name, p.name AS space
 SELECT m.*, p.name AS space
   FROM (SELECT %(id)s::uuid AS id
          UNION ALL
-        (SELECT b.id
-           FROM turns t
-           JOIN turns b
-             ON b.tenant_id = t.tenant_id AND b.space_id = t.space_id AND b.session = t.session
-            AND (b.said_at, b.id) < (t.said_at, t.id)
-          WHERE t.tenant_id = %(tenant_id)s AND t.space_id = %(space_id)s AND t.id = %(id)s
-          ORDER BY b.said_at DESC, b.id DESC
-          LIMIT 1)) AS wanted
+        SELECT b.id
+          FROM turns t
+         CROSS JOIN LATERAL (
+            SELECT x.id FROM turns x
+             WHERE x.tenant_id = %(tenant_id)s AND x.space_id = %(space_id)s AND x.session = t.session
+               AND (x.said_at, x.id) < (t.said_at, t.id)
+             ORDER BY x.said_at DESC, x.id DESC
+             LIMIT 1) AS b
+         WHERE t.tenant_id = %(tenant_id)s AND t.space_id = %(space_id)s AND t.id = %(id)s) AS wanted
   JOIN messages m ON m.tenant_id = %(tenant_id)s AND m.space_id = %(space_id)s AND m.turn = wanted.id
   JOIN spaces p ON p.tenant_id = m.tenant_id AND p.id = m.space_id
  ORDER BY m.turn, m.position;
@@ -101,14 +102,17 @@ SELECT m.*, p.name AS space FROM messages m JOIN spaces p ON p.tenant_id = m.ten
  WHERE m.tenant_id = %(tenant_id)s AND m.space_id = %(space_id)s AND m.id = %(id)s AND m.deleted_at IS NULL;
 
 -- list_messages --
-SELECT m.*, p.name AS space FROM messages m JOIN spaces p ON p.tenant_id = m.tenant_id AND p.id = m.space_id
- WHERE m.tenant_id = %(tenant_id)s AND m.space_id = %(space_id)s AND m.deleted_at IS NULL
-   AND (%(session)s::uuid IS NULL OR m.session = %(session)s)
-   AND (%(since)s::timestamptz IS NULL OR m.said_at >= %(since)s)
-   AND (%(until)s::timestamptz IS NULL OR m.said_at < %(until)s)
-   AND (%(before)s::uuid IS NULL OR m.id < %(before)s)
- ORDER BY m.id DESC
- LIMIT %(limit)s;
+SELECT m.*, p.name AS space
+  FROM (SELECT * FROM messages m
+         WHERE m.tenant_id = %(tenant_id)s AND m.space_id = %(space_id)s AND m.deleted_at IS NULL
+           AND (%(session)s::uuid IS NULL OR m.session = %(session)s)
+           AND (%(since)s::timestamptz IS NULL OR m.said_at >= %(since)s)
+           AND (%(until)s::timestamptz IS NULL OR m.said_at < %(until)s)
+           AND (%(before)s::uuid IS NULL OR m.id < %(before)s)
+         ORDER BY m.tenant_id DESC, m.space_id DESC, m.id DESC
+         LIMIT %(limit)s) AS m
+  JOIN spaces p ON p.tenant_id = m.tenant_id AND p.id = m.space_id
+ ORDER BY m.id DESC;
 
 -- search_messages --
 -- BM25 (k1 1.2, b 0.75) over the messages of one space that the history task has indexed.
