@@ -1,5 +1,5 @@
--- The schema of procrastinate 3.10, word for word: what a later version changes is a migration of ours. It lies in a
--- schema of its own, `queue`. Its arguments are ids alone; texts stay behind row-level security.
+-- The schema of procrastinate 3.10 (MIT licence), word for word: what a later version changes is a migration of ours.
+-- It lies in a schema of its own, `queue`. Its arguments are ids alone; texts stay behind row-level security.
 
 -- Procrastinate Schema
 

@@ -122,6 +122,6 @@ async def _count_uses(connection: AsyncConnection[TupleRow], logged: Logged) -> 
                 "tenant_id": logged.request.space.tenant_id,
                 "space_ids": [i.space_id for i in used],
                 "ids": [i.uuid for i in used],
-                "session": f"day:{logged.created_at.date().isoformat()}",
+                "session": str(logged.request.session or f"day:{logged.created_at.date().isoformat()}"),
             },
         )

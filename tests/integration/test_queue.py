@@ -240,3 +240,18 @@ async def test_a_worker_that_is_stopped_returns_its_connections_and_its_jobs(wor
     await world.make_due()
     await world.queue.drain()
     assert [j.state for j in await world.jobs()] == [JobState.SUCCEEDED]
+
+
+async def test_without_a_worker_the_age_of_the_oldest_job_is_told(world):
+    """fresh-03: three items and a worker that is stopped: the status shows the oldest item's age, health degrades."""
+    for _ in range(3):
+        await world.post()
+    assert (await queue_state(world.store.pool)).name == "ok"
+    await world.store.sql("UPDATE queue.procrastinate_events SET at = at - interval '1 minute'")
+    state = await queue_state(world.store.pool)
+    assert (state.waiting, state.workers, state.name) == (3, 0, "stuck")
+    assert 60 <= state.oldest_s < 90
+    world.does(nothing)
+    await world.queue.drain()
+    state = await queue_state(world.store.pool)
+    assert (state.waiting, state.oldest_s, state.name) == (0, 0, "ok")
