@@ -93,13 +93,21 @@ class RedisWorkingMemory:
             _log.warning("working memory was not told", reason=str(error))
 
     async def refresh(self, tenant_id: UUID, session: PublicId) -> None:
-        """Bring it up to what is stored."""
-        await self._put(tenant_id, await self.turns.recent(tenant_id, session, WORKING_MESSAGES, self.ttl_s))
-        gone = await self.turns.gone(tenant_id, session, self.ttl_s)
-        if gone:
-            with _answering():
-                ids = [str(PublicId(uuid, session.space_id, IdKind.MESSAGE)) for uuid in gone]
-                await self.redis.hdel(_key(tenant_id, session), *ids)
+        """Bring it up to what is stored, and drop what is older than the messages that count."""
+        latest = await self.turns.recent(tenant_id, session, WORKING_MESSAGES, self.ttl_s)
+        await self._put(tenant_id, latest)
+        gone = [
+            PublicId(uuid, session.space_id, IdKind.MESSAGE)
+            for uuid in await self.turns.gone(tenant_id, session, self.ttl_s)
+        ]
+        key = _key(tenant_id, session)
+        with _answering():
+            if len(latest) == WORKING_MESSAGES:
+                oldest = min(message.id for message in latest)
+                known = [_message_id(name) for name in await self.redis.hkeys(key)]
+                gone += [message_id for message_id in known if message_id < oldest]
+            if gone:
+                await self.redis.hdel(key, *map(str, gone))
 
     async def _put(self, tenant_id: UUID, messages: Sequence[Message]) -> None:
         if not messages:
@@ -133,6 +141,10 @@ def _answering() -> Iterator[None]:
         yield
     except (RedisError, OSError) as error:
         raise UnavailableError("the working memory does not answer") from error
+
+
+def _message_id(name: bytes | str) -> PublicId:
+    return parse_id(name.decode() if isinstance(name, bytes) else name)
 
 
 def _key(tenant_id: UUID, session: PublicId) -> str:

@@ -172,6 +172,18 @@ async def test_a_session_expires_in_redis_as_a_whole(redis_url, turns):
     await redis.aclose()
 
 
+async def test_a_busy_session_takes_no_more_of_redis_than_counts(redis_url, turns):
+    redis = connect_redis(redis_url)
+    said = Said(turns, RedisWorkingMemory(redis, turns, TTL_S, Clock()), SpaceKey(uuid4(), "user:ana"))
+    for start in range(0, WORKING_MESSAGES + 300, 100):
+        await said.say(*(f"{n}" for n in range(start, start + 100)))
+    await said.memory.refresh(said.tenant_id, said.session())
+    (key,) = [key async for key in redis.scan_iter(f"*{said.tenant_id}*")]
+    assert await redis.hlen(key) == WORKING_MESSAGES
+    assert (await said.texts())[0] == "300"
+    await redis.aclose()
+
+
 async def test_what_redis_missed_comes_with_the_next_refresh(redis_url, turns):
     redis = connect_redis(redis_url)
     memory = RedisWorkingMemory(redis, turns, TTL_S, Clock())
