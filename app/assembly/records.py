@@ -91,11 +91,16 @@ class BudgetTokens:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something said in the conversation a moment ago."""
+    """Something said in the conversation a moment ago.
+
+    Attributes:
+        space: The only space whose memories it can contradict; None for any.
+    """
 
     text: str
     author: str | None = None
     at: datetime | None = None
+    space: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +133,7 @@ class AssemblyRequest:
         as_of: The moment the question is asked for.
         looks_back: Whether the caller named as_of or known_at.
         known_at: Only what was recorded by then; None for everything.
-        session: Counts one use of an entry per session.
+        session: Whose latest messages are the history, and count one use of an entry; None for neither.
     """
 
     space: SpaceKey
@@ -140,6 +145,7 @@ class AssemblyRequest:
     history: tuple[Message, ...] = ()
     looks_back: bool = False
     known_at: datetime | None = None
+    session: PublicId | None = None
     format: Format = Format.XML
     timeout_ms: int = 1000
     record: bool = True

@@ -199,7 +199,8 @@ def _said_in_history(candidate: Candidate, history: Sequence[Message]) -> DropRe
 
 def _contradicted(candidate: Candidate, message: Message) -> bool:
     older = message.at is None or candidate.last_confirmed_at <= message.at
-    return older and contradicted_by(_statement(candidate), message.text, None)
+    own = message.space is None or message.space == candidate.space
+    return older and own and contradicted_by(_statement(candidate), message.text, None)
 
 
 def _covers(longer: str, shorter: str) -> bool:

@@ -156,6 +156,14 @@ class SpaceUnit(Protocol):
         """Count an outcome of a procedure; returns (successes, failures) so far."""
         ...
 
+    async def revision(self, source: PublicId) -> int:
+        """How often the turn or conversation has changed; it cannot change until the transaction ends. 0: gone."""
+        ...
+
+    async def mark_derived(self, entry_id: PublicId) -> bool:
+        """Note that an entry is made from something; whether it never was before, even if it was erased since."""
+        ...
+
 
 class EntryStore(Protocol):
     """Keeps entries."""

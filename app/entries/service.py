@@ -242,6 +242,39 @@ class EntryService:
                     superseded += 1
             return superseded
 
+    async def keep(
+        self, space: SpaceKey, entry_id: PublicId, content: Content | None, source: tuple[PublicId, int], *, erase: bool
+    ) -> bool:
+        """Bring an entry up to what it is derived from: made once, edited where it differs, erased for None.
+
+        One that its owner erased or withdrew is left alone.
+
+        Args:
+            source: The turn or conversation, and the revision that the content was read from.
+            erase: Whether earlier versions must not stay.
+
+        Returns:
+            Whether the source still has that revision; if not, nothing was done.
+        """
+        of, revision = source
+        async with self._indexed(space, [] if content is None else [content]) as (unit, indexes):
+            if await unit.revision(of) != revision:
+                return False
+            current = await unit.current(entry_id)
+            first = content is not None and await unit.mark_derived(entry_id)
+            if current is not None and (content is None or erase):
+                await unit.erase(current)
+            if content is not None:
+                standing = current is not None and current.is_live
+                if first or (erase and standing):
+                    made = first_version(entry_id, space.name, content, unit.advance())
+                    await unit.write([VersionWrite(made, indexes[0])])
+                elif current is not None and standing and not erase and current.content != content:
+                    edited = next_version(current, unit.advance(), reason="edited", content=content)
+                    new_text = indexes[0] if edited.text_version == edited.version else None
+                    await unit.write([VersionWrite(edited, new_text)])
+        return True
+
     async def delete(self, caller: Caller, entry_id: PublicId, *, if_version: int | None = None) -> Erased:
         """Erase an entry physically: every version, index row, count and proposal.
 

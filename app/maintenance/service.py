@@ -12,10 +12,12 @@ from app.domain.spaces import SpaceKey
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one pass did: entries superseded, rows purged."""
+    """What one pass did: entries superseded, rows purged, conversations closed, turns gone from the history."""
 
     superseded: int = 0
     purged: int = 0
+    closed: int = 0
+    history: int = 0
 
 
 class Housekeeping(Protocol):
@@ -40,11 +42,15 @@ class MaintenanceService:
 
     Attributes:
         apply_proposals: Applies the proposals of a space, returns how many entries were superseded.
+        close_silent: Closes a tenant's silent conversations, returns how many.
+        purge_history: Purges what has run out of a tenant's history, returns how many turns.
     """
 
     store: Housekeeping
     apply_proposals: Callable[[SpaceKey], Awaitable[int]]
     assembly_log_days: int
+    close_silent: Callable[[UUID], Awaitable[int]]
+    purge_history: Callable[[UUID], Awaitable[int]]
 
     async def run_once(self) -> Report:
         """One pass over all tenants.
@@ -52,12 +58,14 @@ class MaintenanceService:
         Raises:
             UnavailableError: If the store does not answer.
         """
-        superseded = purged = 0
+        superseded = purged = closed = history = 0
         for tenant_id in await self.store.tenants():
             for space in await self.store.spaces_with_proposals(tenant_id):
                 superseded += await self.apply_proposals(space)
             purged += await self.store.purge(tenant_id, self.assembly_log_days)
-        return Report(superseded, purged)
+            closed += await self.close_silent(tenant_id)
+            history += await self.purge_history(tenant_id)
+        return Report(superseded, purged, closed, history)
 
     async def run(self, every_seconds: float) -> None:
         """Pass after pass, until cancelled. A store that does not answer is asked again next time."""

@@ -30,6 +30,7 @@ from app.store.spaces import Locked, lock_space, model_of
 from app.text.terms import term_hash
 
 _SQL = load("entries")
+_TURNS = load("turns")
 
 CENTRE_FROM = 10
 """Live entries from which on a space has a centre of its own."""
@@ -239,6 +240,18 @@ class PostgresUnit:
         parameters = {"id": entry_id.uuid, "successes": int(success), "failures": int(not success)}
         (row,) = await self._fetch("count_outcome", parameters)
         return row["successes"], row["failures"]
+
+    async def revision(self, source: PublicId) -> int:
+        """How often the turn or conversation has changed."""
+        address = {**self._address, "space_id": source.space_id, "id": source.uuid}
+        (row,) = await _rows(self._connection, _TURNS["revision"], address)
+        revision: int = row["revision"]
+        return revision
+
+    async def mark_derived(self, entry_id: PublicId) -> bool:
+        """Note that an entry is made from something; whether it never was before."""
+        parameters = {**self._address, "id": entry_id.uuid}
+        return (await self._connection.execute(_TURNS["mark_derived"], parameters)).rowcount > 0
 
     async def _write(self, write: VersionWrite, texts: "_IndexedTexts", centre: NDArray[np.float32]) -> None:
         entry, index = write.entry, write.index

@@ -70,7 +70,9 @@ async def test_every_example_of_a_body_works(client, document):
     for resource in ("memories", "episodes", "procedures"):
         ids[resource] = (await client.post(f"/{resource}", json={"space": space, "text": "x"})).json()["id"]
     ids["soul"] = (await client.post("/soul", json={"space": space, "name": "x", "text": "x"})).json()["id"]
-    victim = Victim(space, *ids.values(), "")
+    turn = (await client.post("/turns", json={"space": space, "messages": [{"text": "x"}]})).json()
+    said = {"turn": turn["id"], "message": turn["messages"][0]["id"], "session": turn["session"], "job": ""}
+    victim = Victim(space, *ids.values(), "", **said)
     tried = 0
     for method, path, operation in operations(document):
         if "requestBody" not in operation:
@@ -79,7 +81,7 @@ async def test_every_example_of_a_body_works(client, document):
         for example in document["components"]["schemas"][reference.rpartition("/")[2]].get("examples", []):
             url, _ = request_for(method, path, victim)
             reply = await client.request(method, url, json=example)
-            assert reply.status_code in (200, 201, 207), (method, path, reply.text)
+            assert reply.status_code in (200, 201, 202, 207), (method, path, reply.text)
             assert '"status":422' not in reply.text
             tried += 1
     assert tried >= 15

@@ -26,7 +26,13 @@ VALUES = {
     "halfvec": "'[1]'",
     "vector": "'[1]'",
 }
-CHECKED = {"status": "'active'", "role": "'reader'", "cardinality": "'one'", "claim_cardinality": "'one'"}
+CHECKED = {
+    "status": "'active'",
+    "role": "'reader'",
+    "cardinality": "'one'",
+    "claim_cardinality": "'one'",
+    "state": "'waiting'",
+}
 READ_ONLY = {"tenants"}
 
 
