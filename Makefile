@@ -9,7 +9,7 @@ UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 # Several BLAS threads fight over two cores: see docs/performance.md.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test test-slow test-bge-m3 check format lint types contracts bench eval clean lock
+.PHONY: run test test-slow test-bge-m3 check format lint types contracts bench chaos-turns eval eval-extraction clean lock
 
 run: $(VENV)/.run  ## Start the service with a small sample store, and show an assembled prompt
 	@exec $(BIN)/ricordo serve --sample examples/sample
@@ -39,9 +39,16 @@ contracts: $(VENV)/.dev
 
 bench: $(VENV)/.dev  ## Measure latency and throughput over HTTP
 	$(BIN)/python -m loadtests.bench $(BENCH)
+	$(BIN)/python -m loadtests.turns
+
+chaos-turns: $(VENV)/.dev  ## Post 2,000 turns while service, worker and database are killed a hundred times
+	$(BIN)/python -m loadtests.chaos $(CHAOS)
 
 eval: $(VENV)/.dev  ## Measure retrieval on public data: DATA=folder OUT=file.json [SUBSET=small], see evals/README.md
-	@$(BIN)/python -m evals --data "$(DATA)" --out "$(OUT)" $(if $(SUBSET),--subset "$(SUBSET)")
+	@$(BIN)/python -m evals --data "$(DATA)" --out "$(OUT)" $(if $(SUBSET),--subset "$(SUBSET)") $(if $(AB),--ab "$(AB)") $(if $(ABLATION),--ablation)
+
+eval-extraction: $(VENV)/.dev  ## Measure what is extracted from messages: DATA=folder [OUT=file.json]
+	@$(BIN)/python -m evals.extraction --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
 
 clean:  ## Remove the environment (not the data)
 	rm -rf $(VENV) $(BGE)

@@ -33,6 +33,7 @@ from app.reembed.service import ModelStatus
 from app.runtime import DEFAULT_TENANT, ConfigurationError, open_database, open_embedder, open_keys
 from app.sample import SampleError, show_sample
 from app.serving import serve as serve_until_stopped
+from app.serving import work as work_until_stopped
 from app.settings import MeasuredModel, Settings
 from app.store.embedded import EmbeddedPostgresError
 from app.store.keys import KeyDescription
@@ -68,6 +69,12 @@ def serve(
         await serve_until_stopped(settings, shown)
 
     _run(work)
+
+
+@app.command()
+def worker() -> None:
+    """Work on what was said, without serving (services set RICORDO_WORKER=none). SIGINT or SIGTERM stops it."""
+    _run(work_until_stopped)
 
 
 @app.command()

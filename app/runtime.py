@@ -1,6 +1,7 @@
 """The composition root: builds the pool, the adapters and the services from the settings."""
 
 import asyncio
+import random
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
@@ -13,14 +14,17 @@ from types import MappingProxyType
 from typing import Any, cast
 from uuid import UUID
 
+import httpx
 import psycopg
 import uuid_utils
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pydantic import SecretStr
+from redis.asyncio import Redis
 
 from app.assembly.pack import TokenCounter
 from app.assembly.recorder import AssemblyLog, Recorder
 from app.assembly.records import AssemblyRules, BudgetTokens, Format, Section
+from app.assembly.records import Message as Said
 from app.assembly.render import MARKUP, render_block, render_section
 from app.assembly.service import AssemblyService
 from app.consolidation.service import ConsolidationService
@@ -45,6 +49,10 @@ from app.embedding.inprocess import Prefixes
 from app.embedding.served import ServedModel, ServedModels
 from app.entries.search import SearchService
 from app.entries.service import EntryService
+from app.extraction.ports import Completer
+from app.extraction.service import ExtractionService
+from app.llm.client import ChatCompleter, completions_url
+from app.llm.summaries import LlmSummariser
 from app.maintenance.service import MaintenanceService
 from app.profile.service import ProfileService
 from app.scoring.asked import Asked
@@ -53,22 +61,33 @@ from app.settings import MeasuredModel, Settings
 from app.soul.ports import SoulMeasure
 from app.soul.service import SoulService
 from app.store import embedded
+from app.store.archive import FolderArchive
 from app.store.assembly_log import PostgresAssemblyLog
 from app.store.consolidation import PostgresConsolidation
 from app.store.entries import Pool, PostgresEntries
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
+from app.store.llm_budget import PostgresTokenBudget
 from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
 from app.store.models import ModelCentre, ModelRow, ModelSpec, adopt_model, list_models
 from app.store.pool import create_pool, ping
 from app.store.profile import PostgresProfile
+from app.store.queue import NO_QUEUE, Queue, QueueState, queue_state
 from app.store.resident.spaces import ResidentSpaces
 from app.store.retriever import PostgresRetriever
 from app.store.search import PostgresSearch
 from app.store.soul import PostgresSoul
 from app.store.spaces import PostgresSpaces
+from app.store.turns import PostgresTurns
+from app.store.working import PostgresWorkingMemory, RedisWorkingMemory, connect_redis, ping_redis
 from app.text.terms import query_terms
 from app.text.tokens import remembering, token_counter
+from app.turns.documents import heard, own_space
+from app.turns.ports import WorkingMemory
+from app.turns.records import CONVERSATION_GAP, Message, Speaker
+from app.turns.retention import HistoryService
+from app.turns.service import JobService, TurnService
+from app.turns.tasks import TurnTasks
 
 DEFAULT_TENANT = "default"
 CONNECT_SECONDS = 10
@@ -85,13 +104,21 @@ class Health:
 
     database: bool
     embedder: bool
+    working_memory: bool
+    queue: QueueState | None
 
     @property
     def status(self) -> str:
         """In one word: without the embedder prompts get worse, without the database there are none."""
         if not self.database:
             return "unavailable"
-        return "ok" if self.embedder else "degraded"
+        well = self.embedder and self.working_memory and self.queue is not None and self.queue.name == "ok"
+        return "ok" if well else "degraded"
+
+    @property
+    def queue_json(self) -> Mapping[str, Any]:
+        """The queue, as health tells it."""
+        return NO_QUEUE if self.queue is None else self.queue.as_json()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +127,20 @@ class Probes:
 
     database: Callable[[], Coroutine[Any, Any, None]]
     embedder: Callable[[], Coroutine[Any, Any, object]]
+    working_memory: Callable[[], Coroutine[Any, Any, object]]
+    queue: Callable[[], Coroutine[Any, Any, QueueState]]
     timeout_s: float = 2.0
 
     async def check(self) -> Health:
-        """Ask both."""
-        return Health(*await asyncio.gather(self._works(self.database()), self._works(self.embedder())))
+        """Ask all."""
+        return Health(
+            *await asyncio.gather(
+                self._works(self.database()),
+                self._works(self.embedder()),
+                self._works(self.working_memory()),
+                self._queue(),
+            )
+        )
 
     async def _works(self, probe: Coroutine[Any, Any, object]) -> bool:
         try:
@@ -112,6 +148,12 @@ class Probes:
         except (TimeoutError, UnavailableError):
             return False
         return True
+
+    async def _queue(self) -> QueueState | None:
+        try:
+            return await asyncio.wait_for(self.queue(), self.timeout_s)
+        except (TimeoutError, UnavailableError):
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +171,11 @@ class Runtime:
     maintenance: MaintenanceService
     consolidation: ConsolidationService
     profile: ProfileService
+    extraction: ExtractionService
+    turns: TurnService
+    jobs: JobService
+    history: HistoryService
+    queue: Queue
     count: TokenCounter
     probes: Probes
 
@@ -277,20 +324,49 @@ async def open_runtime_with(
                     lambda row: build(settings, row.kind or "", row.options),
                 )
                 resident = ResidentSpaces(pool, settings.resident_mb << 20, time.monotonic)
-                runtime = _build(settings, pool, models, resident, embedder=embedder, count=count)
-                async with (
-                    _closing(models, resident),
-                    _background(
-                        runtime.recorder.run(), runtime.maintenance.run(settings.consolidation_seconds), models.run()
-                    ),
-                ):
-                    yield runtime
-                    await runtime.recorder.settled()
+                async with _open_outside(settings, url) as outside:
+                    runtime = _build(settings, pool, models, resident, embedder=embedder, count=count, outside=outside)
+                    work = [
+                        runtime.recorder.run(),
+                        runtime.maintenance.run(settings.consolidation_seconds),
+                        models.run(),
+                        *([runtime.queue.run()] if settings.worker == "embedded" else []),
+                    ]
+                    async with _closing(models, resident), _background(*work):
+                        yield runtime
+                        await runtime.recorder.settled()
     finally:
         await embedder.close()
         for task in (counting, loading, warming):
             task.cancel()
         await asyncio.gather(counting, loading, warming, return_exceptions=True)
+
+
+@asynccontextmanager
+async def open_completer(settings: Settings) -> AsyncIterator[Completer | None]:
+    """The language model of the settings; None when there is none. It is not asked before it is needed.
+
+    Raises:
+        ConfigurationError: If its settings make no sense.
+    """
+    if settings.llm_url is None:
+        yield None
+        return
+    if settings.llm_model is None:
+        raise ConfigurationError("RICORDO_LLM_URL needs RICORDO_LLM_MODEL, the server's name of the model")
+    try:
+        url = completions_url(settings.llm_url)
+    except ValueError as error:
+        raise ConfigurationError(f"RICORDO_LLM_URL: {error}") from error
+    key = settings.llm_api_key
+    async with httpx.AsyncClient(timeout=None) as client:  # noqa: S113 - each attempt has a deadline of its own
+        yield ChatCompleter(
+            client,
+            url,
+            settings.llm_model,
+            None if key is None else key.get_secret_value(),
+            settings.llm_timeout_ms / 1000,
+        )
 
 
 def _warm_up() -> None:
@@ -387,6 +463,7 @@ def _build(
     *,
     embedder: RunningEmbedder,
     count: TokenCounter,
+    outside: "_Outside",
 ) -> Runtime:
     store = PostgresEntries(pool, resident.drop)
     entries = EntryService(store, models, new_id)
@@ -394,6 +471,14 @@ def _build(
         PostgresConsolidation(store), partial(_band_of, models), settings.archive_below
     )
     assembly_log = PostgresAssemblyLog(pool, resident.count_uses)
+    queue = Queue(outside.url, random.random, settings.worker_concurrency)
+    turns = PostgresTurns(pool, queue, new_uuid)
+    working = _working_memory(settings, turns, outside.redis)
+    summariser = None if outside.completer is None else LlmSummariser(outside.completer)
+    queue.handlers.update(TurnTasks(turns, entries, working, summariser).handlers)
+    archive_dir = settings.history_archive_dir
+    archive = None if archive_dir is None else FolderArchive(archive_dir)
+    history = HistoryService(turns, archive, settings.history_days, _now)
     return Runtime(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
@@ -403,6 +488,7 @@ def _build(
         assembly=AssemblyService(
             models=AssemblyModels(models),
             retriever=PostgresRetriever(pool, resident),
+            sessions=AssemblySessions(working),
             count=count,
             seconds=time.perf_counter,
         ),
@@ -412,18 +498,90 @@ def _build(
             PostgresHousekeeping(pool),
             entries.apply_proposals,
             settings.assembly_log_days,
-            lambda tenant_id: consolidation.run_due(tenant_id, settings.consolidation_hours, datetime.now(UTC)),
+            lambda tenant_id: turns.close_silent(tenant_id, CONVERSATION_GAP.total_seconds()),
+            history.purge,
+            lambda tenant_id: consolidation.run_due(tenant_id, settings.consolidation_hours, _now()),
         ),
         consolidation=consolidation,
         profile=ProfileService(PostgresProfile(pool)),
+        turns=TurnService(turns, working, new_id),
+        jobs=JobService(turns),
+        history=history,
+        queue=queue,
+        extraction=ExtractionService(outside.completer, PostgresTokenBudget(pool, settings.llm_tokens_per_day), count),
         count=count,
-        probes=Probes(lambda: ping(pool), lambda: embedder.embed_documents(["ready?"])),
+        probes=Probes(
+            lambda: ping(pool),
+            lambda: embedder.embed_documents(["ready?"]),
+            lambda: _answers(outside.redis),
+            lambda: queue_state(pool),
+        ),
     )
 
 
 def _band_of(models: ServedModels, model_id: int) -> SimilarityBand | None:
     """Where a model's contradictions lie; None for one that this process has not loaded."""
     return next((model.calibration.band for model in models.served if model.id == model_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outside:
+    """What the runtime talks to beside the database.
+
+    Attributes:
+        url: The database's, for the queue's own connections.
+        redis: For working memory; None: Postgres holds it.
+        completer: The language model; None when there is none.
+    """
+
+    url: str
+    redis: Redis | None
+    completer: Completer | None
+
+
+@asynccontextmanager
+async def _open_outside(settings: Settings, url: str) -> AsyncIterator[_Outside]:
+    try:
+        redis = None if settings.redis_url is None else connect_redis(settings.redis_url.get_secret_value())
+    except ValueError as error:
+        raise ConfigurationError("RICORDO_REDIS_URL is no Redis URL: redis://host/0") from error
+    async with open_completer(settings) as completer:
+        try:
+            yield _Outside(url, redis, completer)
+        finally:
+            if redis is not None:
+                await redis.aclose()
+
+
+def _working_memory(settings: Settings, turns: PostgresTurns, redis: Redis | None) -> WorkingMemory:
+    ttl_s = float(settings.working_memory_seconds)
+    return PostgresWorkingMemory(turns, ttl_s) if redis is None else RedisWorkingMemory(redis, turns, ttl_s, _now)
+
+
+async def _answers(redis: Redis | None) -> None:
+    if redis is not None:
+        await ping_redis(redis)
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblySessions:
+    """Working memory, as assemblies see it: what was said, by whom, and whose memories that can contradict."""
+
+    working: WorkingMemory
+
+    async def recent(self, tenant_id: UUID, session: PublicId) -> tuple[Said, ...]:
+        """Oldest first; without prompts, the output of tools and quotations of our own prompts."""
+        messages = await self.working.recent(tenant_id, session)
+        return tuple(Said(text, _author(m), m.said_at, own_space(m)) for m in messages if (text := heard(m)))
+
+
+def _author(message: Message) -> str:
+    """As the pipeline tells people from agents: only what a user says can contradict."""
+    return message.speaker if message.role is Speaker.USER and message.event is None else Speaker.ASSISTANT.value
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @asynccontextmanager

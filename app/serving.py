@@ -47,6 +47,17 @@ async def serve(settings: Settings, after_start: AfterStart | None = None) -> No
         await _run(uvicorn.Server(config), listener, stopping, after_start)
 
 
+async def work(settings: Settings) -> None:
+    """Work on jobs until SIGINT or SIGTERM; what is under way is finished, or given back."""
+    stopping = asyncio.Event()
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(signum, stopping.set)
+    alone = settings.model_copy(update={"worker": "embedded"})
+    async with open_runtime(alone):
+        typer.echo("Ricordo works on what was said. Ctrl-C stops it.")
+        await stopping.wait()
+
+
 @contextmanager
 def _uncollected() -> Iterator[None]:
     """Allocate without garbage collection, and keep what is there out of all later ones.

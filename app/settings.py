@@ -79,6 +79,21 @@ class Settings(BaseSettings):
     embedder_calibration: MeasuredModel | None = None
     """What `ricordo calibrate` printed, as JSON. None: what is known of the model."""
 
+    llm_url: str | None = None
+    """An OpenAI-compatible server, such as http://127.0.0.1:11434/v1. None: no model; rules extract and summarise."""
+
+    llm_model: str | None = None
+    """The server's name of the language model. Needed with `llm_url`."""
+
+    llm_api_key: SecretStr | None = None
+    """Sent to `llm_url` as a bearer token. None: the server asks for none."""
+
+    llm_timeout_ms: int = Field(60_000, ge=100, le=600_000)
+    """How long the language model may take for one batch of messages or one summary. Nobody waits for it."""
+
+    llm_tokens_per_day: int = Field(1_000_000, ge=0)
+    """Tokens of questions and answers that each tenant may have it take in a day (UTC); then rules stand in."""
+
     database_connections: int = Field(8, ge=2, le=100)
     """Connections per process. More than the cores of the database's machine add nothing but queueing."""
 
@@ -99,6 +114,24 @@ class Settings(BaseSettings):
 
     archive_below: float = Field(0.02, ge=0, le=0.5)
     """The strength below which an entry is archived. .02 is 508 days after a memory was last confirmed; 0: never."""
+
+    worker: Literal["embedded", "none"] = "embedded"
+    """Who works on what was said: this process, or `ricordo worker` alone, which production should run."""
+
+    worker_concurrency: int = Field(4, ge=1, le=32)
+    """Jobs that a worker does at once. They wait for the database and the embedder, not for the processor."""
+
+    working_memory_seconds: int = Field(86_400, ge=60, le=30 * 86_400)
+    """How long a session's messages are its history without being sent again."""
+
+    redis_url: SecretStr | None = None
+    """Redis for working memory: redis://host/0. None: Postgres holds it."""
+
+    history_days: int = Field(30, ge=1, le=36_500)
+    """How long past messages are kept, unless a tenant's administrator chose otherwise."""
+
+    history_archive_dir: Path | None = None
+    """Folder to which history goes that has run out, as JSON lines. None: it is gone."""
 
     @model_validator(mode="before")
     @classmethod

@@ -1,7 +1,8 @@
 """Loaders of the data sets that hold conversations: LoCoMo, LongMemEval, BEAM."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -48,12 +49,16 @@ def dia_ids(evidence: Sequence[str]) -> list[str]:
 
 
 def _locomo_turns(conversation: Mapping[str, Any]) -> Iterator[Document]:
+    return in_context(_locomo_said(conversation))
+
+
+def _locomo_said(conversation: Mapping[str, Any]) -> Iterator[Document]:
     for number in sorted(int(found[1]) for name in conversation if (found := _SESSION.fullmatch(name))):
         started = moment(conversation.get(f"session_{number}_date_time"), "%I:%M %p on %d %B, %Y")
         for position, turn in enumerate(conversation[f"session_{number}"] or ()):
             (key,) = dia_ids([turn["dia_id"]]) or [turn["dia_id"]]
             text = spoken(turn["speaker"], turn.get("text"), turn.get("blip_caption"))
-            yield from parts(key, text, f"D{number}", later(started, position))
+            yield from parts(key, text, f"D{number}", later(started, position), turn["speaker"])
 
 
 def longmemeval(folder: Path) -> Iterator[Corpus]:
@@ -64,18 +69,20 @@ def longmemeval(folder: Path) -> Iterator[Corpus]:
         documents = tuple(
             document
             for place, (session, date, turns) in enumerate(sessions)
-            for position, turn in enumerate(turns)
-            for document in parts(
-                f"{place}:{position}",
-                spoken(turn["role"], turn.get("content")),
-                session,
-                later(_longmemeval_moment(date), position),
-            )
+            for document in in_context(_longmemeval_said(place, session, date, turns))
         )
         kind = ABSTENTION if instance["question_id"].endswith("_abs") else instance["question_type"].replace("-", "_")
         answer = frozenset(instance["answer_session_ids"])
         question = Question(instance["question"], (), answer, kind, _longmemeval_moment(instance.get("question_date")))
         yield Corpus(f"longmemeval-{number}", documents, (question,))
+
+
+def _longmemeval_said(
+    place: int, session: str, date: str | None, turns: Sequence[Mapping[str, Any]]
+) -> Iterator[Document]:
+    for position, turn in enumerate(turns):
+        at = later(_longmemeval_moment(date), position)
+        yield from parts(f"{place}:{position}", spoken(turn["role"], turn.get("content")), session, at, turn["role"])
 
 
 def _longmemeval_moment(date: str | None) -> datetime | None:
@@ -88,12 +95,13 @@ def beam(folder: Path) -> Iterator[Corpus]:
     A date stands at the first message of a batch and holds until the next one.
     """
     for number, sample in enumerate(read_all(folder, "conversations")):
-        documents: list[Document] = []
+        said: list[Document] = []
         anchor: datetime | None = None
         for position, message in enumerate(sample["messages"]):
             anchor = moment(message.get("time_anchor"), "%B-%d-%Y") or anchor
             text = spoken(message["role"], message.get("content"))
-            documents += parts(str(message["id"]), text, str(message.get("batch", "")), later(anchor, position))
+            at, session = later(anchor, position), str(message.get("batch", ""))
+            said += parts(str(message["id"]), text, session, at, message["role"])
         asked_at = anchor + timedelta(days=1) if anchor else None
         questions = [
             Question(asked["question"], sides, frozenset(), kind, asked_at)
@@ -101,7 +109,7 @@ def beam(folder: Path) -> Iterator[Corpus]:
             for asked in sample["probing_questions"].get(name, ())
             if all(sides := _sides(asked.get("source_chat_ids"), fields))
         ]
-        yield Corpus(f"beam-{number}", tuple(documents), tuple(questions))
+        yield Corpus(f"beam-{number}", tuple(in_context(said)), tuple(questions))
 
 
 def _sides(source: object, fields: Sequence[str]) -> tuple[frozenset[str], ...]:
@@ -124,11 +132,20 @@ def spoken(speaker: str, text: str | None, caption: str | None = None) -> str:
     return f"{speaker}: {said}" if said else ""
 
 
-def parts(key: str, text: str, session: str, at: datetime | None) -> Iterator[Document]:
+def parts(key: str, text: str, session: str, at: datetime | None, author: str = "") -> Iterator[Document]:
     """A text as documents that fit an entry; none for an empty text."""
     for start in range(0, len(text), TEXT_CHARS):
         if text[start : start + TEXT_CHARS].strip():
-            yield Document(key, text[start : start + TEXT_CHARS], session, at)
+            yield Document(key, text[start : start + TEXT_CHARS], session, at, author)
+
+
+def in_context(said: Iterable[Document]) -> Iterator[Document]:
+    """Each document with the one before it in the same session as its context, as an agent would give it."""
+    before: Document | None = None
+    for document in said:
+        has_context = before is not None and before.session == document.session
+        yield replace(document, context=before.text) if before and has_context else document
+        before = document
 
 
 def moment(text: str | None, form: str) -> datetime | None:

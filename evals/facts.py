@@ -40,6 +40,13 @@ def contradiction_pairs(folder: Path) -> Iterator[Pair]:
         yield Pair(row["a"], row["b"], contradicts, (f"contradiction_pairs.{row['lang']}",), row["kind"])
 
 
+def own_pairs(folder: Path) -> Iterator[Pair]:
+    """The pairs that were written before the rules of scenes and predicates, reported apart."""
+    for row in read_all(folder, "contradictions.pairs"):
+        groups = ("contradiction_pairs_new", f"contradiction_pairs_new.{row['lang']}")
+        yield Pair(row["a"], row["b"], row["label"] == "contradiction", groups, row["kind"])
+
+
 def breaking_nli(folder: Path) -> Iterator[Pair]:
     """Pairs that differ in one word."""
     for row in read_all(folder, "pairs"):

@@ -33,12 +33,18 @@ class RetrievalTask:
 
 @dataclass(frozen=True, slots=True)
 class PairTask:
-    """A data set of sentence pairs; `pairs` is how many SUBSET=small takes, evenly spaced."""
+    """A data set of sentence pairs.
+
+    Attributes:
+        pairs: How many SUBSET=small takes, evenly spaced.
+        within: Where the folder is; None for among the data sets that a run is given.
+    """
 
     folder: str
     stems: tuple[str, ...]
     load: Callable[[Path], Iterator[Pair]]
     pairs: int | None = None
+    within: Path | None = None
 
 
 RETRIEVAL = (
@@ -51,6 +57,7 @@ RETRIEVAL = (
     RetrievalTask("short_facts", ("memories", "questions"), facts.short_facts, scores.short_facts),
 )
 PAIRS = (
+    PairTask("data", ("contradictions.pairs",), facts.own_pairs, within=Path(__file__).parent),
     PairTask("contradiction_pairs", ("pairs",), facts.contradiction_pairs),
     PairTask("breaking_nli", ("pairs",), facts.breaking_nli, pairs=500),
     PairTask("negation_nli", facts.NEGATION_STEMS, facts.negation_nli, pairs=300),
@@ -76,7 +83,7 @@ def plan(data: Path, *, small: bool) -> Work:
     Raises:
         ValueError: If a file is not what it should be.
     """
-    tasks: Iterable[RetrievalTask | PairTask] = (*RETRIEVAL, *PAIRS)
+    tasks: Iterable[RetrievalTask | PairTask] = (*RETRIEVAL, *(task for task in PAIRS if task.within is None))
     missing = tuple(task.folder for task in tasks if not facts.is_there(data / task.folder, *task.stems))
     return Work(
         tuple((task, _corpora(task, data, small=small)) for task in RETRIEVAL if task.folder not in missing),
@@ -93,5 +100,5 @@ def _corpora(task: RetrievalTask, data: Path, *, small: bool) -> tuple[Corpus, .
 
 
 def _pairs(task: PairTask, data: Path, *, small: bool) -> tuple[Pair, ...]:
-    loaded = tuple(task.load(data / task.folder))
+    loaded = tuple(task.load((task.within or data) / task.folder))
     return tuple(spread(loaded, task.pairs)) if small else loaded

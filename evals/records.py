@@ -12,12 +12,16 @@ class Document:
         key: What evidence names. The parts of a text that is too long for one entry share it.
         session: The session it belongs to; "" where there are none.
         at: When it was said, if that is known.
+        author: Who said it; "" where that is not known.
+        context: What was said just before it, in the same session.
     """
 
     key: str
     text: str
     session: str = ""
     at: datetime | None = None
+    author: str = ""
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,14 @@ _ENTRY_MS, _CHARACTER_MS, _QUESTION_MS, _PROMPT_MS, _PAIR_MS = 4.0, 0.015, 20.0,
 _PAIR_BATCH = 200
 
 
+def _ignore(_: float) -> None:
+    return
+
+
+def _nothing() -> None:
+    return
+
+
 async def measure(service: Service, work: Work) -> Tally:
     """Everything, one data set after the other."""
     tally = Tally()
@@ -25,11 +33,11 @@ async def measure(service: Service, work: Work) -> Tally:
     for task, corpora in work.retrieval:
         for number, corpus in enumerate(corpora, 1):
             what = f"{task.folder} {number} of {len(corpora)}"
-            space, written = Space(service, f"user:{corpus.name}"), list[tuple[int, int]]()
-            for batch in batches(corpus):
-                written.append((await space.write(batch), len(batch)))
-                progress.step(sum(map(_document_ms, batch)), what)
-            await _ask(space, corpus, task, tally, partial(progress.step, _question_ms(task), what))
+            space = Space(service, f"user:{corpus.name}")
+            written = await write(space, corpus, partial(progress.step, what=what))
+            plain = plain_bm25(corpus.documents)
+            advance = partial(progress.step, _question_ms(task), what)
+            await ask(space, corpus, task, tally, plain=plain, advance=advance)
             for superseded, entries in written:
                 tally.add(f"superseded.{task.folder}", float(superseded), float(entries))
     for pair_task, pairs in work.pairs:
@@ -37,29 +45,59 @@ async def measure(service: Service, work: Work) -> Tally:
     return tally
 
 
-async def _ask(space: Space, corpus: Corpus, task: RetrievalTask, tally: Tally, advance: Callable[[], None]) -> None:
-    plain = plain_bm25(corpus.documents)
+async def write(space: Space, corpus: Corpus, advance: Callable[[float], None] = _ignore) -> list[tuple[int, int]]:
+    """Fill a space.
+
+    Args:
+        advance: Called with the milliseconds that a batch was guessed to take.
+
+    Returns:
+        For each batch how many entries gave way to one of it, and how many it has.
+    """
+    written: list[tuple[int, int]] = []
+    for batch in batches(corpus):
+        written.append((await space.write(batch), len(batch)))
+        advance(sum(map(_document_ms, batch)))
+    return written
+
+
+async def ask(
+    space: Space,
+    corpus: Corpus,
+    task: RetrievalTask,
+    tally: Tally,
+    *,
+    plain: PlainBm25 | None = None,
+    advance: Callable[[], None] = _nothing,
+) -> None:
+    """Ask a filled space everything.
+
+    Args:
+        plain: Measured beside it, if it is given.
+        advance: Called after each question.
+    """
     for question in corpus.questions:
-        ours, theirs = await space.search(question), plain.best(question.text, SEARCH_LIMIT)
-        for key, value in task.score(question, ours).items():
+        for key, value in task.score(question, await space.search(question)).items():
             tally.add(key, value)
-        for key, value in task.score(question, theirs).items():
-            tally.add_plain(key, value)
+        if plain is not None:
+            for key, value in task.score(question, plain.best(question.text, SEARCH_LIMIT)).items():
+                tally.add_plain(key, value)
         if task.prompts:
             await _prompt(space, question, plain, f"prompt.{task.folder}", tally)
         advance()
 
 
-async def _prompt(space: Space, question: Question, plain: PlainBm25, key: str, tally: Tally) -> None:
+async def _prompt(space: Space, question: Question, plain: PlainBm25 | None, key: str, tally: Tally) -> None:
     """The default prompt; beside it what BM25 alone would put into the same budget for memories."""
     assembled, entries = await space.assemble(question)
-    count = space.service.runtime.count
-    filled = fill(plain.best(question.text, SEARCH_LIMIT * 4), BudgetTokens().memories, count)
-    for add, documents in ((tally.add, entries), (tally.add_plain, filled)):
+    measured = [(tally.add, entries)]
+    if plain is not None:
+        ranking = plain.best(question.text, SEARCH_LIMIT * 4)
+        measured.append((tally.add_plain, fill(ranking, BudgetTokens().memories, space.service.runtime.count)))
+    for add, documents in measured:
         add(f"{key}.evidence", fraction_at(len(documents), _keys(documents), question.evidence))
         add(f"{key}.noise", float(sum(not _is_evidence(d, question) for d in documents)), float(len(documents)))
-    tally.add(f"{key}.entries", float(len(entries)))
-    tally.add_plain(f"{key}.entries", float(len(filled)))
+        add(f"{key}.entries", float(len(documents)))
     tally.sample(f"{key}.tokens", float(assembled.assembly.tokens["total"]))
     tally.sample(f"{key}.latency_ms", assembled.timings_ms["total"])
 

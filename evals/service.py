@@ -10,7 +10,7 @@ from pathlib import Path
 from app.assembly.records import AssemblyRequest
 from app.assembly.service import Assembled
 from app.domain.callers import Caller
-from app.domain.entries import Content, Tier
+from app.domain.entries import Author, Content, Tier
 from app.domain.ids import PublicId
 from app.entries.search import SearchRequest
 from app.runtime import Runtime, first_key, open_runtime
@@ -22,7 +22,7 @@ SEARCH_LIMIT = 50
 NO_DATE = datetime(2026, 1, 1, tzinfo=UTC)
 """When a question is asked whose data have no dates."""
 
-_PATIENCE_MS = 60_000
+PATIENCE_S = 60.0
 """A busy machine must not change what is found."""
 
 
@@ -52,7 +52,7 @@ class Space:
         Returns:
             How many entries gave way to one of them.
         """
-        contents = [Content(text=document.text, valid_from=document.at) for document in documents]
+        contents = [content_of(document) for document in documents]
         effects = await self.service.runtime.entries.create(self.service.caller, self.name, Tier.MEMORIES, contents)
         self.documents.update((e.entry.id, document) for e, document in zip(effects, documents, strict=True))
         return len({gone for effect in effects for gone in effect.written.superseded})
@@ -78,7 +78,7 @@ class Space:
             persona=key,
             query=question.text,
             as_of=question.at or NO_DATE,
-            timeout_ms=_PATIENCE_MS,
+            timeout_ms=int(PATIENCE_S * 1000),
             record=False,
         )
         assembled = await self.service.runtime.assembly.assemble(request)
@@ -87,16 +87,31 @@ class Space:
         return assembled, [self.documents[selected.scored.candidate.id] for selected in kept]
 
 
+def content_of(document: Document) -> Content:
+    """What an agent would write of a document."""
+    return Content(
+        text=document.text,
+        valid_from=document.at,
+        author=Author(document.author) if document.author else None,
+        session=document.session or None,
+        context=document.context or None,
+    )
+
+
 def batches(corpus: Corpus) -> list[tuple[Document, ...]]:
     """The documents of a corpus in as many as one request may write."""
     return [corpus.documents[i : i + BATCH_ENTRIES] for i in range(0, len(corpus.documents), BATCH_ENTRIES)]
 
 
 @asynccontextmanager
-async def running() -> AsyncIterator[Service]:
-    """A service with an empty store that is gone at the end; RICORDO_EMBEDDER and the like hold."""
+async def running(**given: object) -> AsyncIterator[Service]:
+    """A service with an empty store that is gone at the end; RICORDO_EMBEDDER and the like hold.
+
+    Args:
+        given: Settings by name.
+    """
     with tempfile.TemporaryDirectory(prefix="ricordo-eval-") as folder:
-        settings = Settings.model_validate({"data_dir": Path(folder), "database_url": None, "api_key": None})
+        settings = Settings.model_validate({"data_dir": Path(folder), "database_url": None, "api_key": None, **given})
         async with open_runtime(settings) as runtime:
             caller = await runtime.keys.authenticate(first_key(settings.data_dir))
             yield Service(runtime, caller)

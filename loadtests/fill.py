@@ -108,9 +108,9 @@ def _fill_space(connection: psycopg.Connection[Any], space: Space, model: _Model
         "INSERT INTO spaces (tenant_id, id, name, sequence, created_at) VALUES (%s, %s, %s, %s, %s)",
         (key.tenant_id, key.space_id, key.name, len(entries), _STARTED),
     )
-    vectors = embed([entry.content.indexed_text for entry in entries])
+    vectors = embed([entry.content.indexed.text for entry in entries])
     rows = [
-        _Row(entry, document_terms(entry.content.indexed_text), vector)
+        _Row(entry, document_terms(entry.content.indexed.text), vector)
         for entry, vector in zip(entries, vectors, strict=True)
     ]
     centre = _centre(vectors, model)

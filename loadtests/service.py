@@ -72,7 +72,7 @@ def running(data_dir: Path, module: Sequence[str]) -> Iterator[Service]:
     Raises:
         RuntimeError: If it ends before it answers; with the end of its output.
     """
-    port = _free_port()
+    port = free_port()
     environment = {
         **os.environ,  # noqa: TID251 - handed on, not read
         "RICORDO_DATA_DIR": str(data_dir),
@@ -112,7 +112,8 @@ def _wait_until_live(process: "subprocess.Popen[bytes]", port: int, output: Path
     raise RuntimeError(f"the service did not answer within {_START_S:.0f} s")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of the loopback that nobody listens on."""
     with socket.create_server((_HOST, 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

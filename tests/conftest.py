@@ -29,7 +29,12 @@ def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 async def runtime(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runtime]:
     """The service's runtime over the real database and the real embedder."""
     settings = Settings.model_validate(
-        {"database_url": database_url, "data_dir": tmp_path_factory.mktemp("keys"), "database_connections": 4}
+        {
+            "database_url": database_url,
+            "data_dir": tmp_path_factory.mktemp("keys"),
+            "database_connections": 4,
+            "worker": "none",  # tests say when work is done: `await runtime.queue.drain()`
+        }
     )
     async with open_runtime(settings) as opened:
         yield opened

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Annotated
 
-from fastapi import Depends, Header, Path, Request
+from fastapi import Depends, Header, Path, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from app.domain.callers import Caller
@@ -16,6 +16,8 @@ from app.domain.errors import FieldProblem, InvalidInputError, NotFoundError
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, find_id
 from app.runtime import Runtime
+from app.schemas.common import SpaceName
+from app.turns.service import session_of
 
 _IDEMPOTENCY_KEY_CHARS = 200
 
@@ -120,3 +122,30 @@ EpisodeId = Annotated[PublicId, Depends(PathId(IdKind.EPISODE))]
 ProcedureId = Annotated[PublicId, Depends(PathId(IdKind.PROCEDURE))]
 SoulId = Annotated[PublicId, Depends(PathId(IdKind.SOUL))]
 AssemblyId = Annotated[PublicId, Depends(PathId(IdKind.ASSEMBLY))]
+TurnId = Annotated[PublicId, Depends(PathId(IdKind.TURN))]
+MessageId = Annotated[PublicId, Depends(PathId(IdKind.MESSAGE))]
+JobId = Annotated[PublicId, Depends(PathId(IdKind.JOB))]
+
+
+async def get_session_id(
+    caller: CallerDep,
+    item_id: Annotated[str, Path(alias="id", description="Our id, or the platform's name with `space`.")],
+    space: Annotated[
+        SpaceName | None, Query(description="The session's space, to name it as the platform does.")
+    ] = None,
+) -> PublicId:
+    """The session in the path.
+
+    Raises:
+        NotFoundError: If it is neither an id of ours, nor a name in a space.
+    """
+    if space is not None:
+        where = caller.space(space)
+        return PublicId(session_of(where, item_id), where.space_id, IdKind.SESSION)
+    found = find_id(item_id, IdKind.SESSION)
+    if found is None:
+        raise NotFoundError(f"no session {item_id}; to name it as the platform does, name its space too")
+    return found
+
+
+SessionId = Annotated[PublicId, Depends(get_session_id)]

@@ -17,10 +17,12 @@ async def live() -> Response:
 
 @router.get("/ready", summary="Whether prompts can be assembled", response_model=ReadyReply)
 async def ready(runtime: RuntimeDep) -> Response:
-    """`degraded` while the embedder fails: search by keyword goes on. 503 without the database."""
+    """`degraded` while something else than the database fails: prompts are assembled. 503 without the database."""
     health = await runtime.probes.check()
-    states = {"database": _state(works=health.database), "embedder": _state(works=health.embedder)}
-    return json_response({"status": health.status, **states}, 200 if health.database else 503)
+    parts = {"database": health.database, "embedder": health.embedder, "working_memory": health.working_memory}
+    states = {name: _state(works=works) for name, works in parts.items()}
+    reply = {"status": health.status, **states, "queue": health.queue_json}
+    return json_response(reply, 200 if health.database else 503)
 
 
 def _state(*, works: bool) -> str:

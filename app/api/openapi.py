@@ -10,6 +10,9 @@ from app.schemas.problems import Problem
 
 TAGS = [
     {"name": "context", "description": "The main call: the system prompt for one turn."},
+    {"name": "turns", "description": "What was said: stored at once, worked on in the background."},
+    {"name": "sessions", "description": "Conversations of a platform, and what was said in them lately."},
+    {"name": "history", "description": "Past messages: browsed, searched, edited, taken back."},
     {"name": "memories", "description": "Facts about somebody."},
     {"name": "episodes", "description": "What happened."},
     {"name": "procedures", "description": "How to do something, and when it applies."},
@@ -18,6 +21,7 @@ TAGS = [
     {"name": "assemblies", "description": "What was put into a prompt, and why; kept for some days."},
     {"name": "spaces", "description": "The isolated containers of a tenant's memory."},
     {"name": "tokens", "description": "Keys of one space that expire soon."},
+    {"name": "jobs", "description": "The work on what was said, and what became of it."},
     {"name": "health", "description": "For load balancers and operators; no key needed."},
 ]
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from app.assembly.pack import TokenCounter, group_of, pack, pack_remarks
 from app.assembly.plan import QueryPlan
 from app.assembly.records import (
@@ -29,10 +31,11 @@ from app.assembly.render import (
     render_remark,
     render_section,
 )
-from app.assembly.screen import Screened, screen, unrepeated
+from app.assembly.screen import BandOf, Screened, screen, unrepeated
+from app.assembly.variety import varied
 from app.contradictions.resolve import Supersession, question
 from app.domain.ids import PublicId
-from app.scoring.relevance import Calibration, relevance
+from app.scoring.relevance import Calibration, weight_for, weight_of_evidence
 from app.scoring.score import boost, score
 from app.scoring.signals import (
     DEFAULT_CONFIDENCE,
@@ -43,6 +46,7 @@ from app.scoring.signals import (
     frequency,
     recency,
 )
+from app.scoring.support import Place, supported
 
 
 def assemble(
@@ -58,11 +62,13 @@ def select(
     """Decide what goes into the prompt."""
     of_space = {space: rules.of(model_id) for space, model_id in retrieved.models.items()}
     screened = screen(merge(retrieved.candidates), request, rules.band, {s: r.band for s, r in of_space.items()})
-    scored = tuple(score_candidate(c, request, of_space.get(c.space, rules).calibration) for c in screened.kept)
+    relevances = relevance_of(screened.kept, plan, {s: r.calibration for s, r in of_space.items()}, rules)
+    scored = tuple(score_candidate(c, request, r) for c, r in zip(screened.kept, relevances, strict=True))
     rising = threshold(scored, request, rules)
     telling = unrepeated([s.candidate for s in rising.kept], request.history)
     kept = frozenset(c.id for c in telling.kept)
-    ranked = rank([s for s in rising.kept if s.candidate.id in kept], request.overrides.must_include)
+    telling_most = [s for s in rising.kept if s.candidate.id in kept]
+    ranked = rank(telling_most, request.overrides.must_include, lambda space: of_space.get(space, rules).band)
     packed = pack(ranked, retrieved.soul, request, count)
     remarks = remark(screened, packed.entries, plan, retrieved)
     texts = remark_texts(remarks, packed.entries)
@@ -122,11 +128,37 @@ def _larger(one: float | None, other: float | None) -> float | None:
     return max(present, default=None)
 
 
-def score_candidate(candidate: Candidate, request: AssemblyRequest, calibration: Calibration) -> Scored:
+def relevance_of(
+    candidates: Sequence[Candidate], plan: QueryPlan, calibrations: Mapping[str, Calibration], rules: AssemblyRules
+) -> list[float]:
+    """The relevance of each candidate: what its words say to the question, and what speaks for it beside them."""
+    weights = np.array(
+        [
+            weight_of_evidence(
+                c.cosine_similarity, c.bm25_score, c.coverage, calibrations.get(c.space, rules.calibration)
+            )
+            for c in candidates
+        ]
+    )
+    found = supported(weights, [_place(c) for c in candidates], plan.wording, weight_for(plan.min_relevance))
+    relevances: list[float] = (-np.expm1(-found)).tolist()
+    return relevances
+
+
+def _place(candidate: Candidate) -> Place:
+    return Place(
+        session=None if candidate.session is None else (candidate.space, candidate.session),
+        position=candidate.sequence,
+        author=candidate.author,
+        at=candidate.occurred_at or candidate.valid_from or candidate.recorded_at,
+    )
+
+
+def score_candidate(candidate: Candidate, request: AssemblyRequest, relevance: float) -> Scored:
     """Compute the five signals and the score."""
     since = candidate.occurred_at or candidate.last_confirmed_at
     signals = Signals(
-        relevance=relevance(candidate.cosine_similarity, candidate.bm25_score, candidate.coverage, calibration),
+        relevance=relevance,
         importance=DEFAULT_IMPORTANCE if candidate.importance is None else candidate.importance,
         recency=recency(age_days(since, request.as_of), HALF_LIFE_DAYS[candidate.tier]),
         frequency=frequency(candidate.uses),
@@ -168,8 +200,8 @@ def _shortfall(scored: Scored, request: AssemblyRequest, rules: AssemblyRules) -
     return DropReason.MIN_SCORE if scored.score < overrides.min_score else None
 
 
-def rank(scored: Sequence[Scored], pinned: frozenset[PublicId] = frozenset()) -> tuple[Scored, ...]:
-    """Best first: pinned, then by score, then by id. Preferences keep an order that no query changes."""
+def rank(scored: Sequence[Scored], pinned: frozenset[PublicId], band_of: BandOf) -> tuple[Scored, ...]:
+    """Best first: pinned, then by score, then by id, tellings of one thing apart. Preferences keep their own order."""
     preferences = sorted(
         (s for s in scored if s.candidate.is_preference),
         key=lambda s: (-(s.candidate.importance or 0.0), s.candidate.id),
@@ -178,7 +210,8 @@ def rank(scored: Sequence[Scored], pinned: frozenset[PublicId] = frozenset()) ->
         (s for s in scored if not s.candidate.is_preference),
         key=lambda s: (s.candidate.id not in pinned, -s.score, s.candidate.id),
     )
-    return (*preferences, *others)
+    first = sum(s.candidate.id in pinned for s in others)
+    return (*preferences, *others[:first], *varied(others[first:], band_of))
 
 
 def remark(screened: Screened, kept: Sequence[Selected], plan: QueryPlan, retrieved: Retrieved) -> tuple[Remark, ...]:

@@ -1,12 +1,13 @@
 """Planning: what a request asks of the store, and what it asks outright."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.assembly.records import AssemblyRequest
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey, visible_scopes
+from app.scoring.wording import Wording, wording
 from app.text.terms import QueryTerm, query_terms
 
 _ASKS_OUTRIGHT = re.compile(
@@ -27,6 +28,7 @@ class QueryPlan:
         spaces: The spaces to search, the main one first.
         scopes: Every scope that is visible, shallow first.
         terms: The query's words for the keyword arm; empty for an empty query.
+        wording: What else the query says.
         pinned: Entries to fetch whatever search brings up.
         asks_outright: Whether the query asks what is remembered.
         min_relevance: Below it an entry cannot be in the prompt; 0 when the query sets no floor.
@@ -44,6 +46,7 @@ class QueryPlan:
     pinned: tuple[PublicId, ...]
     asks_outright: bool
     min_relevance: float = 0.0
+    wording: Wording = field(default_factory=Wording)
 
 
 def plan(request: AssemblyRequest, min_relevance: float = 0.0) -> QueryPlan:
@@ -54,11 +57,12 @@ def plan(request: AssemblyRequest, min_relevance: float = 0.0) -> QueryPlan:
     """
     query = request.query.strip()
     asked = request.overrides.min_relevance
+    terms = query_terms(query) if query else ()
     return QueryPlan(
         spaces=request.spaces,
         persona=request.persona,
         query=query,
-        terms=query_terms(query) if query else (),
+        terms=terms,
         scopes=visible_scopes(request.scopes),
         as_of=request.as_of,
         looks_back=request.looks_back,
@@ -66,5 +70,6 @@ def plan(request: AssemblyRequest, min_relevance: float = 0.0) -> QueryPlan:
         candidate_limit=request.overrides.candidate_limit,
         pinned=tuple(sorted(request.overrides.must_include)),
         asks_outright=_ASKS_OUTRIGHT.search(query) is not None,
+        wording=wording(query, terms, request.as_of),
         min_relevance=0.0 if not query or request.looks_back else min_relevance if asked is None else asked,
     )

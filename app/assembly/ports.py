@@ -2,9 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol
+from uuid import UUID
 
 from app.assembly.plan import QueryPlan
-from app.assembly.records import AssemblyRules, Retrieved
+from app.assembly.records import AssemblyRules, Message, Retrieved
+from app.domain.ids import PublicId
 from app.scoring.asked import Asked
 
 
@@ -34,4 +36,16 @@ class Retriever(Protocol):
 
     async def retrieve(self, plan: QueryPlan, ask: Ask) -> Retrieved:
         """Candidates and soul blocks, in one round trip. Without its model's vector a space has no dense arm."""
+        ...
+
+
+class Sessions(Protocol):
+    """What was said in a session lately."""
+
+    async def recent(self, tenant_id: UUID, session: PublicId) -> tuple[Message, ...]:
+        """Oldest first; nothing for a session that is not known.
+
+        Raises:
+            UnavailableError: If it cannot be had.
+        """
         ...

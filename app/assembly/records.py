@@ -91,11 +91,16 @@ class BudgetTokens:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something said in the conversation a moment ago."""
+    """Something said in the conversation a moment ago.
+
+    Attributes:
+        space: The only space whose memories it can contradict; None for any.
+    """
 
     text: str
     author: str | None = None
     at: datetime | None = None
+    space: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +133,7 @@ class AssemblyRequest:
         as_of: The moment the question is asked for.
         looks_back: Whether the caller named as_of or known_at.
         known_at: Only what was recorded by then; None for everything.
-        session: Counts one use of an entry per session.
+        session: Whose latest messages are the history, and count one use of an entry; None for neither.
     """
 
     space: SpaceKey
@@ -140,6 +145,7 @@ class AssemblyRequest:
     history: tuple[Message, ...] = ()
     looks_back: bool = False
     known_at: datetime | None = None
+    session: PublicId | None = None
     format: Format = Format.XML
     timeout_ms: int = 1000
     record: bool = True
@@ -171,6 +177,8 @@ class Candidate:
         is_preference: Brought up by the preference arm, whatever the query.
         superseded: Entries that this one has replaced.
         outdated_by: The entry that a pending proposal holds to be newer.
+        session: The conversation that it comes from, if that is known.
+        author: Whose words it holds, if that is known.
         memo: Filled by the stages, each under keys of its own.
     """
 
@@ -202,6 +210,8 @@ class Candidate:
     is_preference: bool = False
     superseded: tuple[PublicId, ...] = ()
     outdated_by: PublicId | None = None
+    session: str | None = None
+    author: str | None = None
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property

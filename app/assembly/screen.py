@@ -14,7 +14,7 @@ from app.assembly.outlines import Outline, outline, unpack_outline
 from app.assembly.records import AssemblyRequest, Candidate, Dropped, DropReason, Message
 from app.contradictions.detect import SimilarityBand, Statement, contradicted_by, find_contradictions
 from app.contradictions.resolve import Supersession, Unresolved, resolve
-from app.domain.entries import Tier
+from app.domain.entries import AGENT_AUTHORS, Tier
 from app.domain.ids import PublicId
 from app.domain.spaces import visible_scopes
 from app.text.content import Gist, content_terms, negations
@@ -22,8 +22,6 @@ from app.text.normalise import normalise_text
 
 BandOf = Callable[[str], SimilarityBand]
 """The band of the model that serves a space."""
-
-_AGENT_AUTHORS = frozenset({"assistant", "agent", "system", "tool", "ai", "bot"})
 
 _COVERED_WORDS = 2
 """Entries with fewer words than this are never taken for covered by a longer text."""
@@ -191,7 +189,7 @@ def _similarity(candidates: Sequence[Candidate]) -> NDArray[np.float32] | None:
 
 def _said_in_history(candidate: Candidate, history: Sequence[Message]) -> DropReason | None:
     for message in history:
-        by_agent = (message.author or "").casefold() in _AGENT_AUTHORS
+        by_agent = (message.author or "").casefold() in AGENT_AUTHORS
         if candidate.tier is Tier.MEMORIES and not by_agent and _contradicted(candidate, message):
             return DropReason.CONTRADICTED_BY_HISTORY
     if any(_covers(message.text, candidate.text) for message in history):
@@ -201,7 +199,8 @@ def _said_in_history(candidate: Candidate, history: Sequence[Message]) -> DropRe
 
 def _contradicted(candidate: Candidate, message: Message) -> bool:
     older = message.at is None or candidate.last_confirmed_at <= message.at
-    return older and contradicted_by(_statement(candidate), message.text, None)
+    own = message.space is None or message.space == candidate.space
+    return older and own and contradicted_by(_statement(candidate), message.text, None)
 
 
 def _covers(longer: str, shorter: str) -> bool:

@@ -1,14 +1,14 @@
 """The shell of the assembly: waits for the embedder and the store, then calls the pure core once."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from app.assembly.pack import TokenCounter
 from app.assembly.pipeline import compose, select
 from app.assembly.plan import QueryPlan, plan
-from app.assembly.ports import Models, Retriever
-from app.assembly.records import Assembly, AssemblyRequest, Retrieved
+from app.assembly.ports import Models, Retriever, Sessions
+from app.assembly.records import Assembly, AssemblyRequest, Message, Retrieved
 from app.domain.errors import NotFoundError, UnavailableError
 from app.domain.ids import PublicId
 from app.scoring.asked import Asked
@@ -63,6 +63,7 @@ class AssemblyService:
 
     models: Models
     retriever: Retriever
+    sessions: Sessions
     count: TokenCounter
     seconds: Callable[[], float]
 
@@ -74,9 +75,20 @@ class AssemblyService:
         """
         started = self.seconds()
         watch = _Stopwatch(self.seconds, started, started, {})
-        query_plan = plan(request, self.models.rules.min_relevance)
-        watch.lap("plan")
-        retrieved = await self._retrieve(query_plan, request.timeout_ms / 1000, watch)
+        timeout_s = request.timeout_ms / 1000
+        asking = asyncio.create_task(self.models.ask(request.query.strip(), timeout_s * _EMBED_SHARE))
+        listening = asyncio.create_task(self._said(request))
+        try:
+            await asyncio.sleep(0)  # the embedder begins, and the rest is planned meanwhile
+            query_plan = plan(request, self.models.rules.min_relevance)
+            watch.lap("plan")
+            retrieved = await self._retrieve(query_plan, asking, timeout_s, watch)
+            said = await listening
+        finally:
+            asking.cancel()
+            listening.cancel()
+        if said is not None:
+            request = replace(request, history=said)
         self.models.expect(retrieved.models.values())
         watch.lap("retrieve")
         _check_pinned(request, retrieved)
@@ -85,11 +97,25 @@ class AssemblyService:
         assembly = compose(selection, request)
         watch.lap("render")
         versions = {c.id: c.version for c in retrieved.candidates}
-        return Assembled(assembly, query_plan, retrieved.degraded, versions, watch.total())
+        degraded = retrieved.degraded if said is not None else (*retrieved.degraded, "session")
+        return Assembled(assembly, query_plan, degraded, versions, watch.total())
 
-    async def _retrieve(self, query_plan: QueryPlan, timeout_s: float, watch: _Stopwatch) -> Retrieved:
+    async def _said(self, request: AssemblyRequest) -> tuple[Message, ...] | None:
+        """The history: that of the request, or what was said in its session; None if that cannot be had in time."""
+        if request.session is None:
+            return request.history
+        share_s = max(request.timeout_ms / 1000 * _EMBED_SHARE, 0.001)
+        try:
+            said = await asyncio.wait_for(self.sessions.recent(request.space.tenant_id, request.session), share_s)
+        except (TimeoutError, UnavailableError):
+            return None
+        return tuple(m for m in said if not request.looks_back or m.at is None or m.at <= request.as_of)
+
+    async def _retrieve(
+        self, query_plan: QueryPlan, asking: Awaitable[Sequence[Asked]], timeout_s: float, watch: _Stopwatch
+    ) -> Retrieved:
         async def ask() -> Sequence[Asked]:
-            asked = await self.models.ask(query_plan.query, timeout_s * _EMBED_SHARE)
+            asked = await asking
             watch.lap("embed")
             return asked
 

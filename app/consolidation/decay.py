@@ -1,4 +1,4 @@
-"""How entries fade. Docs: docs/decisions/011-consolidation.md."""
+"""How entries fade. Docs: docs/decisions/016-consolidation.md."""
 
 from dataclasses import replace
 from datetime import datetime

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Literal
 
 from app.contradictions.claims import claim_key, implied_claim, value_key, values_conflict
+from app.contradictions.frames import frames_of
 from app.contradictions.lexicon import languages
 from app.contradictions.reading import ATTITUDE, readings
 from app.contradictions.wording import sentences
@@ -23,6 +24,7 @@ class Facts:
         keys: Every key under which it can meet another statement.
         liked: Members of a closed set that are liked, by key.
         switched: The member that is now preferred, by key.
+        framed: What stands where only one thing can, by everything that stands around it.
     """
 
     keys: frozenset[Key]
@@ -31,6 +33,7 @@ class Facts:
     denied: tuple[tuple[Key, Claim], ...]
     liked: tuple[tuple[Key, str], ...]
     switched: tuple[tuple[Key, str], ...]
+    framed: tuple[tuple[Key, str], ...]
 
 
 @lru_cache(maxsize=8192)
@@ -43,8 +46,9 @@ def facts_of(text: str, claim: Claim | None) -> Facts:
     denied = tuple((claim_key(one.claim), one.claim) for one in read if one.denied)
     liked = tuple(found for key, one in asserted if (found := _liking(key, one)))
     switched = tuple(_switch(key, one) for key, one in asserted if key[1].startswith(_PREFERRED) and _says_now(text))
-    keys = frozenset(key for pairs in (asserted, implied, denied, liked, switched) for key, _ in pairs)
-    return Facts(keys, asserted, implied, denied, liked, switched)
+    framed = tuple((("frame", frame.around), frame.value) for frame in frames_of(text))
+    keys = frozenset(key for pairs in (asserted, implied, denied, liked, switched, framed) for key, _ in pairs)
+    return Facts(keys, asserted, implied, denied, liked, switched, framed)
 
 
 def facts_clash(earlier: Facts, later: Facts) -> Literal["claim", "negation"] | None:
@@ -57,8 +61,9 @@ def facts_clash(earlier: Facts, later: Facts) -> Literal["claim", "negation"] | 
         return "claim"
     if _denies(earlier, later) or _denies(later, earlier):
         return "negation"
-    changed = dict(later.switched)
-    return "claim" if any(key in changed and changed[key] != value for key, value in earlier.liked) else None
+    changed, framed = dict(later.switched), dict(later.framed)
+    switched = any(key in changed and changed[key] != value for key, value in earlier.liked)
+    return "claim" if switched or any(framed.get(key, value) != value for key, value in earlier.framed) else None
 
 
 def _differ(ones: tuple[tuple[Key, Claim], ...], others: tuple[tuple[Key, Claim], ...]) -> bool:

@@ -38,6 +38,7 @@ class Features:
         is_list: Its verb takes many objects: who has one thing can have another.
         one_time: It has one time: a beginning, a departure, being somewhere.
         one_place: It has one place.
+        is_indefinite: It begins with "a friend", "one colleague": the next one may be another.
     """
 
     content: frozenset[str]
@@ -50,14 +51,19 @@ class Features:
     is_list: bool
     one_time: bool
     one_place: bool
+    is_indefinite: bool
 
 
 @lru_cache(maxsize=8192)
 def features(text: str) -> Features:
     """Take a text apart, in the language that knows most of its words."""
     words = tuple(word for sentence in sentences(text) for word in sentence.words)[:FEATURE_WORDS]
-    language = max(languages(), key=lambda one: _votes(text, words, one))
-    return _Reader(words, language).read()
+    return _Reader(words, language_of(text, words)).read()
+
+
+def language_of(text: str, words: tuple[Word, ...]) -> Language:
+    """The language that knows most of the words."""
+    return max(languages(), key=lambda one: _votes(text, words, one))
 
 
 def _votes(text: str, words: tuple[Word, ...], language: Language) -> tuple[int, bool]:
@@ -117,6 +123,7 @@ class _Reader:
             is_list="many" in self.marks,
             one_time="single_time" in self.marks,
             one_place="single_place" in self.marks,
+            is_indefinite=self._folded(0) in self.language.subjects.indefinite,
         )
 
     def _take(self, index: int) -> int:

@@ -12,7 +12,12 @@ from importlib.resources import files
 from typing import Any
 
 LANGUAGES = ("en", "it", "cs")
-CLASSES = ("weekday", "month", "daypart", "colour", "language", "drink", "job", "country", "region", "city")
+EXCLUSIVE = (
+    "colour", "material", "nationality", "country", "planet", "room", "instrument", "drink", "vegetable", "weekday",
+)  # fmt: skip
+"""Closed sets whose members exclude each other where only one can stand."""
+
+CLASSES = ("month", "daypart", "language", "job", "region", "city", *EXCLUSIVE)
 _END = r"(?= ?$| (?:[,():]|{tail})(?= |$))"
 
 
@@ -51,6 +56,7 @@ class Subjects:
 
     self_phrases: tuple[tuple[str, ...], ...]
     possessives: tuple[tuple[str, ...], ...]
+    indefinite: frozenset[str]
     strangers: frozenset[tuple[str, ...]]
     articles: frozenset[str]
     genitive_before: frozenset[str]
@@ -66,6 +72,28 @@ class Antonyms:
 
     verbs: Mapping[str, tuple[str, int]]
     others: Mapping[str, tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenes:
+    """How a language describes what is to be seen.
+
+    Attributes:
+        heads: Nouns that such a description is about.
+        kin_heads: Nouns that are heads only after another word or before one of `after_head`.
+        indefinite: Words that begin a description; none in a language without articles.
+        progressive: Matches a verb of something that is going on.
+        lists: Words that join members of a list.
+        opposites: Word to (axis, pole), as in `Antonyms`.
+    """
+
+    heads: frozenset[str]
+    kin_heads: frozenset[str]
+    after_head: frozenset[str]
+    indefinite: frozenset[str]
+    progressive: re.Pattern[str] | None
+    lists: frozenset[str]
+    opposites: Mapping[str, tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +117,7 @@ class Language:
     units: Mapping[str, str]
     closed: Mapping[str, Mapping[str, str]]
     attributes: Mapping[str, str]
+    scenes: Scenes
     vocabulary: frozenset[str]
 
 
@@ -147,6 +176,7 @@ def _language(code: str, raw: dict[str, Any]) -> Language:
         units=units,
         closed=closed,
         attributes={form: name for name, forms in raw["attributes"].items() for form in forms.split(";")},
+        scenes=_scenes(raw["scene"], code, endings),
         vocabulary=known,
     )
 
@@ -194,6 +224,7 @@ def _subjects(raw: dict[str, Any]) -> Subjects:
     return Subjects(
         self_phrases=_phrases(table["self"]),
         possessives=_phrases(table["possessives"]),
+        indefinite=frozenset(table["indefinite"].split("|")),
         strangers=frozenset(_phrases(table["strangers"])),
         articles=frozenset(table["articles"].split("|")),
         genitive_before=frozenset(table["genitive_before"].split("|")) - {""},
@@ -202,6 +233,13 @@ def _subjects(raw: dict[str, Any]) -> Subjects:
         kin=_inverse(raw["kin"], []),
         own=_inverse(raw["own"], []),
     )
+
+
+def _scenes(table: dict[str, Any], code: str, endings: list[str]) -> Scenes:
+    names = ("heads", "kin_heads", "after_head", "indefinite", "lists")
+    words = {name: frozenset(table[name].split()) for name in names}
+    progressive = re.compile(table["progressive"]) if table["progressive"] else None
+    return Scenes(**words, progressive=progressive, opposites=_poles(table["opposites"], f"{code}.scene", endings))
 
 
 def _rules(raw: dict[str, Any], tail: frozenset[str]) -> tuple[Rule, ...]:

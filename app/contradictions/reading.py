@@ -99,7 +99,10 @@ def _is_lead(words: tuple[Word, ...], language: Language) -> bool:
 
 def _sentence_readings(text: str, sentence: Sentence, *, is_first: bool) -> Iterator[Reading]:
     read: set[int] = set()
-    for language in _likely_languages(sentence):
+    likely = _likely_languages(sentence)
+    if any(sentence.words[0].folded in language.subjects.indefinite for language in likely[:1]):
+        return
+    for language in likely:
         for start, may_be_elided in _starts(sentence.words, language, is_first=is_first):
             clause = None if start in read else _clause(text, sentence.words, start, language)
             found = _read(clause, may_be_elided=may_be_elided) if clause else None
@@ -109,9 +112,10 @@ def _sentence_readings(text: str, sentence: Sentence, *, is_first: bool) -> Iter
 
 
 def _likely_languages(sentence: Sentence) -> list[Language]:
-    """The languages that know the most words of a sentence; all when none stands out."""
-    votes = [sum(word.folded in one.vocabulary for word in sentence.words) for one in languages()]
-    return [one for one, vote in zip(languages(), votes, strict=True) if vote >= max(votes) - 1]
+    """The languages that know the most words of a sentence, the likeliest first; all when none stands out."""
+    votes = {one.code: sum(word.folded in one.vocabulary for word in sentence.words) for one in languages()}
+    known = sorted(languages(), key=lambda one: votes[one.code], reverse=True)
+    return [one for one in known if votes[one.code] >= max(votes.values()) - 1]
 
 
 def _starts(words: tuple[Word, ...], language: Language, *, is_first: bool) -> Iterator[tuple[int, bool]]:

@@ -30,10 +30,10 @@ class Subject:
 
 
 def subjects_of(words: Sequence[Word], language: Language) -> Iterator[Subject]:
-    """Every way to read the subject of a sentence, the likeliest first; none if it is a stranger."""
+    """Every way to read the subject of a sentence, the likeliest first; none if it is a stranger or just anybody."""
     phrase = Phrase(words, language)
     known = language.subjects
-    if _prefix(phrase, known.strangers):
+    if _prefix(phrase, known.strangers) or phrase.at(0) in known.indefinite:
         return
     alone = _prefix(phrase, known.self_phrases)
     if alone:

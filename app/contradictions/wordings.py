@@ -20,6 +20,8 @@ def clash(one: Features, other: Features) -> WordingWhy | None:
     Two differences cancel out or name two things: "always early" and "never late" agree, "5 km on
     Monday" and "10 km on Friday" are two runs.
     """
+    if one.is_indefinite or other.is_indefinite:
+        return None
     if not _same_content(one, other) or {axis for axis, _ in one.poles} != {axis for axis, _ in other.poles}:
         return None
     slots = _differing_slots(one, other)

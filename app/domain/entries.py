@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final, NamedTuple
 
 from app.domain.ids import IdKind, PublicId
 
@@ -89,9 +90,25 @@ class Author:
     id: str | None = None
 
 
-def indexed_text(trigger: str | None, text: str, context: str | None) -> str:
-    """What search sees of an entry."""
-    return "\n".join(part for part in (trigger, text, context) if part)
+AGENT_AUTHORS: Final = frozenset({"assistant", "agent", "system", "tool", "ai", "bot"})
+"""Names under which agents speak, in lower case."""
+
+
+class Indexed(NamedTuple):
+    """What search sees of an entry.
+
+    Attributes:
+        text: The text, after the trigger if there is one.
+        context: What was said around it: helps to find a short text, and counts less.
+    """
+
+    text: str
+    context: str = ""
+
+
+def indexed(trigger: str | None, text: str, context: str | None) -> Indexed:
+    """What search sees of an entry with these fields."""
+    return Indexed(f"{trigger}\n{text}" if trigger else text, context or "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,9 +163,9 @@ class Content:
         return self.occurred_at or self.valid_from
 
     @property
-    def indexed_text(self) -> str:
+    def indexed(self) -> Indexed:
         """What search sees: text, trigger and context."""
-        return indexed_text(self.trigger, self.text, self.context)
+        return indexed(self.trigger, self.text, self.context)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,8 +181,8 @@ class Entry:
         unresolved: In conflict with another entry, and nothing decides which holds.
         superseded_by: The entry that holds instead, when status is superseded.
         merged_from: Entries that said the same and gave way to this one, by id: they keep where each comes from.
-        reason: Why this version was written: created, edited, superseded, unresolved, resolved, undo, outcome,
-            merged, archived, restored.
+        reason: Why this version was written: created, edited, reinforced, superseded, unresolved, resolved, undo,
+            outcome, merged, archived, restored.
     """
 
     id: PublicId

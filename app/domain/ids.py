@@ -24,6 +24,11 @@ class IdKind(StrEnum):
     PROCEDURE = "pro"
     SOUL = "sol"
     ASSEMBLY = "asm"
+    SESSION = "ses"
+    CONVERSATION = "cnv"
+    TURN = "trn"
+    MESSAGE = "msg"
+    JOB = "job"
 
 
 _PREFIXES = frozenset(kind.value for kind in IdKind)

@@ -66,7 +66,7 @@ def next_version(entry: Entry, moment: Moment, *, reason: str, content: Content 
     """The version that follows, with another content if one is given."""
     version = entry.version + 1
     content = content or entry.content
-    same_text = content.indexed_text == entry.content.indexed_text
+    same_text = content.indexed == entry.content.indexed
     return replace(
         entry,
         version=version,

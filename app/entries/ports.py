@@ -79,6 +79,8 @@ class Written:
     version: int
     superseded: tuple[PublicId, ...] = ()
     unresolved_with: tuple[PublicId, ...] = ()
+    reinforced: bool = False
+    """It was known already, and is now surer."""
 
 
 class Embedders(Protocol):
@@ -142,6 +144,10 @@ class SpaceUnit(Protocol):
         """Given versions of entries, in the order asked for; those erased are missing."""
         ...
 
+    async def same_texts(self, texts: Sequence[str]) -> tuple[Entry, ...]:
+        """The active memories whose normalised text may be that of one of these; a few may be others."""
+        ...
+
     async def claimants(self, keys: Sequence[tuple[str, str]]) -> tuple[Entry, ...]:
         """The active entries that have one of these claim keys."""
         ...
@@ -160,6 +166,14 @@ class SpaceUnit(Protocol):
 
     async def count_outcome(self, entry_id: PublicId, *, success: bool) -> tuple[int, int]:
         """Count an outcome of a procedure; returns (successes, failures) so far."""
+        ...
+
+    async def revision(self, source: PublicId) -> int:
+        """How often the turn or conversation has changed; it cannot change until the transaction ends. 0: gone."""
+        ...
+
+    async def mark_derived(self, entry_id: PublicId) -> bool:
+        """Note that an entry is made from something; whether it never was before, even if it was erased since."""
         ...
 
 

@@ -3,13 +3,20 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
+
+import numpy as np
 
 from app.domain.entries import Category, Entry, Tier
 from app.domain.spaces import SpaceKey
 from app.scoring.asked import Asked
-from app.scoring.relevance import Calibration, relevance
+from app.scoring.relevance import Calibration, weight_for, weight_of_evidence
+from app.scoring.support import Place, supported
+from app.scoring.wording import Wording, wording
 from app.text.terms import QueryTerm, query_terms
+
+POOL: Final = 100
+"""Hits of a space that are ranked at least, however few are asked for: they support each other."""
 
 EMBED_SECONDS = 5.0
 """The embedder has this long; then the words alone decide."""
@@ -110,7 +117,7 @@ class SearchStore(Protocol):
     """Finds entries."""
 
     async def search(self, request: SearchRequest, terms: Sequence[QueryTerm], asked: Sequence[Asked]) -> Brought:
-        """The best hits of every space, at most `limit` of each, in no order."""
+        """The best hits of every space, at most `limit` of each or POOL if that is more, in no order."""
         ...
 
 
@@ -126,23 +133,38 @@ class SearchService:
         """The entries that pass the filters and say something to the query, best first."""
         query = request.query.strip()
         asked = await self.questions.ask(query, EMBED_SECONDS)
-        brought = await self.store.search(request, query_terms(query) if query else (), asked)
+        terms = query_terms(query) if query else ()
+        brought = await self.store.search(request, terms, asked)
         self.questions.expect(brought.served_by)
         floor = self.min_relevance if request.min_relevance is None else request.min_relevance
-        ranked = rank(brought.hits, asked, floor) if query else newest(brought.hits)
+        ranked = (
+            rank(brought.hits, asked, floor, wording(query, terms, request.as_of)) if query else newest(brought.hits)
+        )
         return Found(ranked[: request.limit], ("dense",) if query and brought.is_deaf else ())
 
 
-def rank(hits: Iterable[Hit], asked: Sequence[Asked], floor: float) -> tuple[Ranked, ...]:
+def rank(hits: Sequence[Hit], asked: Sequence[Asked], floor: float, wording: Wording) -> tuple[Ranked, ...]:
     """The hits at or above a floor, most relevant first; ties by id. Each by the calibration of its space's model."""
     calibrations: dict[int | None, Calibration] = {a.model_id: a.calibration for a in asked}
-    rated = [Ranked(h, _relevance(h, calibrations.get(h.model_id, asked[0].calibration))) for h in hits]
-    kept = [ranked for ranked in rated if ranked.relevance is not None and ranked.relevance >= floor]
+    weights = np.array([_weight(hit, calibrations.get(hit.model_id, asked[0].calibration)) for hit in hits])
+    found = supported(weights, [_place(hit.entry) for hit in hits], wording, weight_for(floor))
+    rated = zip(hits, (-np.expm1(-found)).tolist(), strict=True)
+    kept = [Ranked(hit, relevance) for hit, relevance in rated if relevance >= floor]
     return tuple(sorted(kept, key=lambda ranked: (-(ranked.relevance or 0.0), ranked.hit.entry.id)))
 
 
-def _relevance(hit: Hit, calibration: Calibration) -> float:
-    return relevance(hit.cosine_similarity, hit.bm25_score, hit.coverage, calibration)
+def _weight(hit: Hit, calibration: Calibration) -> float:
+    return weight_of_evidence(hit.cosine_similarity, hit.bm25_score, hit.coverage, calibration)
+
+
+def _place(entry: Entry) -> Place:
+    content = entry.content
+    return Place(
+        session=None if content.session is None else (entry.space, content.session),
+        position=entry.sequence,
+        author=content.author.name if content.author else None,
+        at=content.holds_from or entry.first_recorded_at,
+    )
 
 
 def newest(hits: Iterable[Hit]) -> tuple[Ranked, ...]:

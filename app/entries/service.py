@@ -32,6 +32,8 @@ from app.entries.ports import (
     VersionWrite,
     Written,
 )
+from app.entries.repeat import reinforce, repeated_by
+from app.scoring.context import mixed, to_embed
 from app.scoring.signals import DEFAULT_CONFIDENCE
 from app.text.terms import document_terms
 
@@ -76,6 +78,8 @@ class EntryService:
     ) -> tuple[Effect, ...]:
         """Remember something, in order; all of it or nothing. Claims that are not given are derived.
 
+        A memory that says again what is known makes no new entry: the known one is reinforced.
+
         Raises:
             ForbiddenError: If the key may not write there.
             IdempotencyConflictError: If the key was used for another request.
@@ -87,16 +91,23 @@ class EntryService:
         async with self._indexed(space, known) as (unit, indexes):
             if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
                 return await _replayed(unit, earlier)
-            claimants = {e.id: e for e in await unit.claimants(_keys(known))}
+            memories = tier is Tier.MEMORIES
+            alike = {e.id: e for e in await unit.same_texts([c.text for c in known])} if memories else {}
+            claimants = {e.id: e for e in await unit.claimants(_keys([*known, *(e.content for e in alike.values())]))}
             effects: list[Effect] = []
             writes: list[VersionWrite] = []
             for content, index in zip(known, indexes, strict=True):
-                entry_id = self.new_id(KIND_OF_TIER[tier], space.space_id)
                 moment = unit.advance()
-                settled = settle(first_version(entry_id, space.name, content, moment), claimants.values(), moment)
+                again = repeated_by(content, (alike | claimants).values()) if memories else None
+                if again:
+                    written, new_index = reinforce(again, content, moment), None
+                else:
+                    entry_id = self.new_id(KIND_OF_TIER[tier], space.space_id)
+                    written, new_index = first_version(entry_id, space.name, content, moment), index
+                settled = settle(written, claimants.values(), moment)
                 claimants |= {e.id: e for e in (settled.entry, *settled.rivals)}
-                writes += [*map(VersionWrite, settled.rivals), VersionWrite(settled.entry, index)]
-                effects.append(_effect(settled))
+                writes += [*map(VersionWrite, settled.rivals), VersionWrite(settled.entry, new_index)]
+                effects.append(_effect(settled, reinforced=again is not None))
             writes += map(VersionWrite, relieved(claimants.values(), unit.advance()))
             await unit.write(writes)
             if idempotency:
@@ -279,6 +290,39 @@ class EntryService:
                     superseded += 1
             return superseded
 
+    async def keep(
+        self, space: SpaceKey, entry_id: PublicId, content: Content | None, source: tuple[PublicId, int], *, erase: bool
+    ) -> bool:
+        """Bring an entry up to what it is derived from: made once, edited where it differs, erased for None.
+
+        One that its owner erased or withdrew is left alone.
+
+        Args:
+            source: The turn or conversation, and the revision that the content was read from.
+            erase: Whether earlier versions must not stay.
+
+        Returns:
+            Whether the source still has that revision; if not, nothing was done.
+        """
+        of, revision = source
+        async with self._indexed(space, [] if content is None else [content]) as (unit, indexes):
+            if await unit.revision(of) != revision:
+                return False
+            current = await unit.current(entry_id)
+            first = content is not None and await unit.mark_derived(entry_id)
+            if current is not None and (content is None or erase):
+                await unit.erase(current)
+            if content is not None:
+                standing = current is not None and current.is_live
+                if first or (erase and standing):
+                    made = first_version(entry_id, space.name, content, unit.advance())
+                    await unit.write([VersionWrite(made, indexes[0])])
+                elif current is not None and standing and not erase and current.content != content:
+                    edited = next_version(current, unit.advance(), reason="edited", content=content)
+                    new_text = indexes[0] if edited.text_version == edited.version else None
+                    await unit.write([VersionWrite(edited, new_text)])
+        return True
+
     async def delete(self, caller: Caller, entry_id: PublicId, *, if_version: int | None = None) -> Erased:
         """Erase an entry physically: every version, index row, count and proposal; so too what was merged into it.
 
@@ -323,9 +367,11 @@ class EntryService:
     async def _index(self, model_id: int, contents: Sequence[Content]) -> list[IndexedText]:
         if not contents:
             return []
-        texts = [content.indexed_text for content in contents]
-        vectors = await self.embedders.embed_documents(model_id, texts)
-        return [IndexedText(document_terms(t), v, model_id) for t, v in zip(texts, vectors, strict=True)]
+        texts = [content.indexed for content in contents]
+        terms = [document_terms(text, context) for text, context in texts]
+        shares = [t.context_share for t in terms]
+        vectors = mixed(await self.embedders.embed_documents(model_id, to_embed(texts, shares)), shares)
+        return [IndexedText(t, v, model_id) for t, v in zip(terms, vectors, strict=True)]
 
 
 def _with_claim(content: Content, tier: Tier) -> Content:
@@ -340,9 +386,9 @@ def _keys(contents: Sequence[Content]) -> list[tuple[str, str]]:
     return sorted({claim_key(content.claim) for content in contents if content.claim is not None})
 
 
-def _effect(settled: Settled) -> Effect:
+def _effect(settled: Settled, *, reinforced: bool = False) -> Effect:
     entry = settled.entry
-    return Effect(entry, Written(entry.id, entry.version, settled.superseded, settled.unresolved_with))
+    return Effect(entry, Written(entry.id, entry.version, settled.superseded, settled.unresolved_with, reinforced))
 
 
 async def _store(

@@ -9,6 +9,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from app.domain.entries import Indexed
+
 
 class SpaceId(NamedTuple):
     """A space, without its name."""
@@ -63,7 +65,7 @@ class HeldSpace(Protocol):
         """The texts without a vector of the model, served ones first."""
         ...
 
-    async def texts(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
+    async def texts(self, keys: Sequence[TextKey]) -> dict[TextKey, Indexed]:
         """What is embedded of given texts; those erased are missing."""
         ...
 

@@ -1,11 +1,17 @@
 """The shell of a change of models: fills what is missing, then moves each space over."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from app.domain.entries import Indexed
 from app.reembed.ports import ChangingStore, Embedder, HeldSpace, SpaceCount, SpaceId, TextKey
+from app.scoring.context import mixed, to_embed
+from app.text.terms import document_terms
 
 BATCH_TEXTS: Final = 128
 """Texts that are embedded and committed together: what a kill loses."""
@@ -128,7 +134,7 @@ class ReembedService:
         for keys in batched(missing, BATCH_TEXTS):
             async with self.store.held(space) as held:
                 texts = await held.texts(keys)
-            vectors = await embedder.embed_documents(list(texts.values()))
+            vectors = await _embedded(embedder, texts)
             async with self.store.held(space) as held:
                 await held.fill(model_id, list(texts), vectors)
             progress.done += len(keys)
@@ -152,7 +158,13 @@ class ReembedService:
 async def _fill_held(held: HeldSpace, keys: Sequence[TextKey], model_id: int, embedder: Embedder) -> None:
     if keys:
         texts = await held.texts(keys)
-        await held.fill(model_id, list(texts), await embedder.embed_documents(list(texts.values())))
+        await held.fill(model_id, list(texts), await _embedded(embedder, texts))
+
+
+async def _embedded(embedder: Embedder, texts: Mapping[TextKey, Indexed]) -> NDArray[np.float32]:
+    indexed = list(texts.values())
+    shares = [document_terms(text, context).context_share if context else 0.0 for text, context in indexed]
+    return mixed(await embedder.embed_documents(to_embed(indexed, shares)), shares)
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:

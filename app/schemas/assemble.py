@@ -108,6 +108,7 @@ class AssembleBody(WireModel):
     persona: SpaceName | None = None
     scopes: Annotated[tuple[ScopePath, ...], Field(max_length=16)] = ()
     history: Annotated[tuple[MessageBody, ...], Field(max_length=HISTORY_MESSAGES)] = ()
+    session: Line | None = None
     as_of: Instant | None = None
     known_at: Instant | None = None
     format: Format = Format.XML
@@ -115,6 +116,12 @@ class AssembleBody(WireModel):
     record: Annotated[bool, Field(strict=True)] = True
     trace: Annotated[bool, Field(strict=True)] = False
     overrides: OverridesBody = OverridesBody()
+
+    @model_validator(mode="after")
+    def _one_history(self) -> Self:
+        if self.session is not None and self.history:
+            raise ValueError("session and history exclude each other: a session has its own history")
+        return self
 
 
 class TokensReply(WireModel):

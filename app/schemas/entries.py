@@ -384,7 +384,9 @@ class EntryReply(WireModel):
 
 
 class MemoryReply(EntryReply):
-    """A version of a memory."""
+    """A version of a memory. `reinforced`: what was written was known already, and confirms this one."""
+
+    reinforced: bool = False
 
     category: Category | None
     claim: ClaimBody | None
@@ -410,10 +412,10 @@ ReplyT = TypeVar("ReplyT")
 
 
 class BatchItem(WireModel, Generic[ReplyT]):
-    """What became of one entry of a batch: 201 with the entry, or 422 with what is wrong with it."""
+    """What became of one entry of a batch: 201 with the entry, 200 with a known one, or 422 with what is wrong."""
 
     index: int
-    status: Literal[201, 422]
+    status: Literal[200, 201, 422]
     entry: ReplyT | None = None
     errors: list[FieldError] | None = None
 

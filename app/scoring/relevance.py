@@ -21,7 +21,7 @@ class Calibration:
     """
 
     cosine_offset: float = 0.1
-    keyword_weight: float = 0.6
+    keyword_weight: float = 0.7
     bm25_scale: float = 10.0
     keyword_power: float = 0.75
     steepness: float = 4.0
@@ -49,14 +49,26 @@ def relevance(
     Returns:
         Rises in every argument.
     """
+    return 1.0 - exp(-weight_of_evidence(cosine_similarity, bm25_score, coverage, calibration))
+
+
+def weight_of_evidence(
+    cosine_similarity: float | None, bm25_score: float | None, coverage: float | None, calibration: Calibration
+) -> float:
+    """What `relevance` puts into the exponent: >= 0, and means the same for every embedder. Arguments as there."""
     c = calibration
     dense = 0.0 if cosine_similarity is None else max(cosine_similarity + c.cosine_offset, 0.0) ** 2
     keyword = 0.0
     if bm25_score is not None and coverage is not None:
         keyword = (bm25_score * coverage / c.bm25_scale) ** c.keyword_power
-    return 1.0 - exp(-c.steepness * (dense + c.keyword_weight * keyword))
+    return c.steepness * (dense + c.keyword_weight * keyword)
 
 
 def evidence_for(relevance_wanted: float, calibration: Calibration) -> float:
     """The evidence of both arms, added up, that gives a relevance in [0, 1]; infinite for 1."""
-    return inf if relevance_wanted >= 1 else -log1p(-relevance_wanted) / calibration.steepness
+    return weight_for(relevance_wanted) / calibration.steepness
+
+
+def weight_for(relevance_wanted: float) -> float:
+    """The weight of evidence that gives a relevance in [0, 1]; infinite for 1."""
+    return inf if relevance_wanted >= 1 else -log1p(-relevance_wanted)

@@ -20,5 +20,5 @@ class ScoringWeights:
             raise ValueError(f"weights must be >= 0 and sum to 1, got {shares}")
 
 
-WEIGHTS = ScoringWeights(relevance=0.55, importance=0.15, recency=0.12, frequency=0.08, confidence=0.10)
-"""The weights in force. Zero is for experiments only: none of the five is zero here."""
+WEIGHTS = ScoringWeights(relevance=0.55, importance=0.17, recency=0.07, frequency=0.06, confidence=0.15)
+"""The weights in force (docs/decisions/011-weights.md). Zero is for experiments: none of the five is zero here."""

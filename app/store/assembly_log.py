@@ -67,7 +67,7 @@ class PostgresAssemblyLog:
         self, connection: AsyncConnection[TupleRow], logged: Logged
     ) -> tuple[dict[PublicId, str], AsyncCursor[TupleRow]]:
         """Count the entries of a prompt that were not counted in its session; those, and where their counts come."""
-        session = f"day:{logged.created_at.date().isoformat()}"
+        session = str(logged.request.session or f"day:{logged.created_at.date().isoformat()}")
         ids = {e.scored.candidate.id for e in logged.assembled.assembly.selection.entries}
         fresh = sorted(i for i in ids if self._counted.get(i) != session)
         cursor = await connection.execute(

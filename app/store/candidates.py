@@ -75,6 +75,8 @@ def template(stored: Stored, space: str, space_id: UUID) -> Template:
         "trigger": stored.trigger,
         "unresolved": stored.unresolved,
         "outline": stored.outline,
+        "session": stored.session,
+        "author": stored.author,
         "uses": stored.uses,
         "superseded": _ids(stored.superseded, space_id, kind) if stored.superseded else (),
         "memo": {},

@@ -25,11 +25,12 @@ from app.entries.ports import IndexedText, Listing, Proposal, VersionWrite, Writ
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import tenant_transaction
 from app.store.queries import load
-from app.store.rows import entry_from, entry_parameters
+from app.store.rows import entry_from, entry_parameters, normal_of
 from app.store.spaces import Locked, lock_space, model_of
 from app.text.terms import term_hash
 
 _SQL = load("entries")
+_TURNS = load("turns")
 
 CENTRE_FROM = 10
 """Live entries from which on a space has a centre of its own."""
@@ -190,6 +191,10 @@ class PostgresUnit:
         found = {(e.id, e.version): e for e in map(entry_from, await self._fetch("entry_versions", parameters))}
         return tuple(found[key] for key in wanted if key in found)
 
+    async def same_texts(self, texts: Sequence[str]) -> tuple[Entry, ...]:
+        """The active memories whose normalised text may be that of one of these."""
+        return tuple(map(entry_from, await self._fetch("same_texts", {"normals": sorted(set(map(normal_of, texts)))})))
+
     async def claimants(self, keys: Sequence[tuple[str, str]]) -> tuple[Entry, ...]:
         """The active entries that have one of these claim keys."""
         if not keys:
@@ -249,6 +254,18 @@ class PostgresUnit:
         parameters = {"id": entry_id.uuid, "successes": int(success), "failures": int(not success)}
         (row,) = await self._fetch("count_outcome", parameters)
         return row["successes"], row["failures"]
+
+    async def revision(self, source: PublicId) -> int:
+        """How often the turn or conversation has changed."""
+        address = {**self._address, "space_id": source.space_id, "id": source.uuid}
+        (row,) = await _rows(self._connection, _TURNS["revision"], address)
+        revision: int = row["revision"]
+        return revision
+
+    async def mark_derived(self, entry_id: PublicId) -> bool:
+        """Note that an entry is made from something; whether it never was before."""
+        parameters = {**self._address, "id": entry_id.uuid}
+        return (await self._connection.execute(_TURNS["mark_derived"], parameters)).rowcount > 0
 
     async def _write(self, write: VersionWrite, texts: "_IndexedTexts", centre: NDArray[np.float32]) -> None:
         entry, index = write.entry, write.index
@@ -399,9 +416,9 @@ class _IndexedTexts:
         return Counter(self.live)
 
 
-def _hashed(index: IndexedText) -> dict[int, int]:
-    """Hashed terms to their frequencies, within a smallint."""
-    return {term_hash(term): min(tf, 32_767) for term, tf in index.terms.frequencies.items()}
+def _hashed(index: IndexedText) -> dict[int, float]:
+    """Hashed terms to their frequencies."""
+    return {term_hash(term): float(tf) for term, tf in index.terms.frequencies.items()}
 
 
 def _written_json(written: Written) -> dict[str, Any]:
@@ -410,6 +427,7 @@ def _written_json(written: Written) -> dict[str, Any]:
         "version": written.version,
         "superseded": [str(i) for i in written.superseded],
         "unresolved_with": [str(i) for i in written.unresolved_with],
+        "reinforced": written.reinforced,
     }
 
 
@@ -419,4 +437,5 @@ def _written_from(item: Mapping[str, Any]) -> Written:
         item["version"],
         tuple(map(parse_id, item["superseded"])),
         tuple(map(parse_id, item["unresolved_with"])),
+        item.get("reinforced", False),
     )

@@ -14,7 +14,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from app.domain.errors import UnavailableError
 
 SERVING_ROLE = "ricordo_serving"
-_SETTINGS = (
+SERVING_SETTINGS = (
     f"-c role={SERVING_ROLE} -c timezone=UTC -c jit=off -c plan_cache_mode=force_generic_plan"
     # A plan that was made while a table was still empty would scan it for every row, and stay: 80 ms instead of 8.
     " -c enable_seqscan=off"
@@ -33,13 +33,19 @@ def create_pool(database_url: str, connections: int) -> AsyncConnectionPool[Asyn
         max_size=connections,
         open=False,
         configure=_configure,
-        kwargs={"autocommit": True, "prepare_threshold": 0, "options": _SETTINGS},
+        kwargs={"autocommit": True, "prepare_threshold": 0, "options": SERVING_SETTINGS},
         timeout=5.0,
     )
 
 
 async def _configure(connection: AsyncConnection[Any]) -> None:
     await register_vector_async(connection)
+    await find_queue(connection)
+
+
+async def find_queue(connection: AsyncConnection[Any]) -> None:
+    """Let a connection see the queue's schema behind its own, for good: plans depend on the path."""
+    await connection.execute("SELECT set_config('search_path', current_setting('search_path') || ', queue', false)")
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from pgvector import HalfVector, Vector
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow, TupleRow, dict_row
 
-from app.domain.entries import indexed_text
+from app.domain.entries import Indexed, indexed
 from app.reembed.ports import SpaceCount, SpaceId, TextKey
 from app.store.entries import CENTRE_FROM, Pool
 from app.store.pool import tenant_transaction, transaction
@@ -75,11 +75,11 @@ class PostgresHeldSpace:
         rows = await self._fetch(_SQL["missing"], model_id=model_id)
         return tuple(TextKey(row["id"], row["text_version"]) for row in rows)
 
-    async def texts(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
+    async def texts(self, keys: Sequence[TextKey]) -> dict[TextKey, Indexed]:
         """What is embedded of given texts; those erased are missing."""
         rows = await self._fetch(_SQL["texts"], **_arrays(keys))
         return {
-            TextKey(row["id"], row["text_version"]): indexed_text(row["trigger"], row["text"], row["context"])
+            TextKey(row["id"], row["text_version"]): indexed(row["trigger"], row["text"], row["context"])
             for row in rows
         }
 

@@ -22,7 +22,7 @@ from app.store.candidates import TIERS, Seen, template
 from app.store.entries import Pool
 from app.store.pool import connected, tenant_pipeline
 from app.store.queries import load, numbered
-from app.store.resident.index import Hits, Sought, State
+from app.store.resident.index import Heard, Hits, Sought, State
 from app.store.resident.spaces import Resident, ResidentSpaces
 from app.store.rows import Stored, block_from
 from app.text.terms import term_hash
@@ -97,6 +97,9 @@ class PostgresRetriever:
         looking = asyncio.create_task(self._look(plan))
         looking.add_done_callback(lambda done: done.cancelled() or done.exception())  # also when nobody waits for it
         try:
+            await asyncio.sleep(0)  # the database is asked, and the words are looked up while it answers
+            sought = {space: _sought(plan, space) for space in kept}
+            lexical = {space: resident.index.read(sought[space]) for space, resident in kept.items()}
             asked = await ask()
             pulse = await looking
         finally:
@@ -104,7 +107,11 @@ class PostgresRetriever:
         for space, resident in kept.items():
             if not await self.resident.renew(resident, pulse.states.get(space)):
                 return await self._from_database(plan, asked)
-        return await self._from_memory(plan, asked, kept, pulse)
+        found = {
+            space: resident.index.search(sought[space], lexical[space], _heard(resident, plan, asked))
+            for space, resident in kept.items()
+        }
+        return await self._from_memory(plan, asked, kept, found, pulse)
 
     def _kept(self, plan: QueryPlan) -> dict[SpaceKey, Resident] | None:
         """The planned spaces, if all are in memory and what is asked can be answered there."""
@@ -131,9 +138,13 @@ class PostgresRetriever:
         return _Pulse(states, outdated, tuple(blocks))
 
     async def _from_memory(
-        self, plan: QueryPlan, asked: Sequence[Asked], kept: Mapping[SpaceKey, Resident], pulse: _Pulse
+        self,
+        plan: QueryPlan,
+        asked: Sequence[Asked],
+        kept: Mapping[SpaceKey, Resident],
+        found: Mapping[SpaceKey, Hits],
+        pulse: _Pulse,
     ) -> Retrieved:
-        found = {space: _search(resident, plan, asked) for space, resident in kept.items()}
         missing = {space: kept[space].missing(hits) for space, hits in found.items()}
         if any(missing.values()):
             await self._fetch(plan.persona.tenant_id, kept, missing)
@@ -203,28 +214,29 @@ def _degraded(plan: QueryPlan, asked: Sequence[Asked], models: Mapping[str, int]
     return ("dense",) if plan.query and is_deaf(asked, models.values()) else ()
 
 
-def _search(resident: Resident, plan: QueryPlan, asked: Sequence[Asked]) -> Hits:
-    """Search a space that is in memory."""
-    state = resident.index.state
-    heard = next((a for a in asked if state is not None and a.model_id == state.model_id), None)
-    calibration = (heard or asked[0]).calibration
+def _sought(plan: QueryPlan, space: SpaceKey) -> Sought:
+    """What is looked for in a space that is in memory."""
     terms = _terms(plan)
-    return resident.index.search(
-        Sought(
-            question=None if heard is None else heard.vector,
-            terms=terms.terms,
-            weights=terms.term_weights,
-            words=terms.words,
-            scopes=plan.scopes,
-            scope_keys=[scope_key(scope) for scope in plan.scopes],
-            at=plan.as_of,
-            limit=plan.candidate_limit,
-            preference_limit=_PREFERENCE_LIMIT,
-            pinned=_pinned(plan, resident.space),
-            least_evidence=evidence_for(plan.min_relevance, calibration) - _ROUNDING,
-            calibration=calibration,
-        )
+    return Sought(
+        terms=terms.terms,
+        weights=terms.term_weights,
+        words=terms.words,
+        scopes=plan.scopes,
+        scope_keys=[scope_key(scope) for scope in plan.scopes],
+        at=plan.as_of,
+        limit=plan.candidate_limit,
+        preference_limit=_PREFERENCE_LIMIT,
+        pinned=_pinned(plan, space),
     )
+
+
+def _heard(resident: Resident, plan: QueryPlan, asked: Sequence[Asked]) -> Heard:
+    """The question, as the model of a space that is in memory hears it."""
+    state = resident.index.state
+    own = next((a for a in asked if state is not None and a.model_id == state.model_id), None)
+    calibration = (own or asked[0]).calibration
+    least_evidence = evidence_for(plan.min_relevance, calibration) - _ROUNDING
+    return Heard(None if own is None else own.vector, least_evidence, calibration)
 
 
 def _pinned(plan: QueryPlan, space: SpaceKey) -> list[UUID]:

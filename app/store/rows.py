@@ -19,6 +19,8 @@ from app.domain.entries import (
 )
 from app.domain.ids import IdKind, PublicId
 from app.domain.soul import SoulBlock
+from app.text.content import number_of
+from app.text.normalise import normalise_text
 
 Row = Mapping[str, Any]
 
@@ -52,6 +54,8 @@ class Stored(NamedTuple):
     unresolved: bool
     outline: bytes | None
     superseded: Sequence[UUID]
+    session: str | None
+    author: str | None
     uses: int
 
 
@@ -153,8 +157,14 @@ def entry_parameters(entry: Entry) -> dict[str, Any]:
         "superseded_by": entry.superseded_by and entry.superseded_by.uuid,
         "merged_from": [merged.uuid for merged in entry.merged_from],
         "reason": entry.reason,
+        "normal": normal_of(content.text) if entry.tier is Tier.MEMORIES else None,
         "outline": pack_outline(outline(content.text, content.claim)),
     }
+
+
+def normal_of(text: str) -> int:
+    """A number that stands for a normalised text; others may share it."""
+    return number_of(normalise_text(text))
 
 
 def block_from(row: Row, space_id: UUID) -> SoulBlock:

@@ -6,7 +6,7 @@ from typing import Any
 
 from psycopg.rows import dict_row
 
-from app.entries.search import Brought, Hit, SearchRequest
+from app.entries.search import POOL, Brought, Hit, SearchRequest
 from app.scoring.asked import Asked
 from app.store.entries import Pool
 from app.store.pool import tenant_transaction
@@ -26,7 +26,7 @@ class PostgresSearch:
     pool: Pool
 
     async def search(self, request: SearchRequest, terms: Sequence[QueryTerm], asked: Sequence[Asked]) -> Brought:
-        """The best hits of every space, at most `limit` of each."""
+        """The best hits of every space, at most `limit` of each, or POOL if that is more."""
         shared = {**_parameters(request, terms), **question_parameters(asked)}
         tenant_id = request.spaces[0].tenant_id
         hits: list[Hit] = []
@@ -56,7 +56,7 @@ def _parameters(request: SearchRequest, terms: Sequence[QueryTerm]) -> dict[str,
         "tags": None if request.tags is None else list(request.tags),
         "since": request.since,
         "until": request.until,
-        "limit": request.limit,
+        "limit": max(request.limit, POOL),
     }
 
 

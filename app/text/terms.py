@@ -12,6 +12,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Final, NamedTuple
 
+from app.text.concepts import concepts
 from app.text.grams import (
     SoughtWord,
     cjk_document_words,
@@ -30,6 +31,12 @@ from app.text.words import Run, RunKind, runs
 STEM_MARK: Final = "~"
 """First character of a stem's term. No surface form starts with it."""
 
+CONCEPT_MARK: Final = "^"
+"""First character of a concept's term, likewise."""
+
+CONCEPT_WEIGHT: Final = 0.7
+"""Of each concept of a word that has any; its forms share the rest."""
+
 SURFACE_WEIGHT: Final = 0.3
 STEM_WEIGHT: Final = 0.7
 FOREIGN_STEM_WEIGHT: Final = 0.2
@@ -41,6 +48,18 @@ stem in a foreign text is worth this and SURFACE_WEIGHT). At STEM_WEIGHT, BM25 r
 """
 PART_WEIGHT: Final = 0.5
 """Of a piece of a compound beside the whole: `4471` in `ZX-4471`."""
+
+CONTEXT_WEIGHT: Final = 0.5
+"""Of a word of the context beside one of the text, while both are short."""
+
+SHORT_WORDS: Final = 40
+"""Up to this length a text gains from its context in full; twice as long, by a quarter.
+
+Where turns are short (LoCoMo, some 25 words) half of the evidence is in the turn before; the long replies of an
+assistant beside the questions that they repeat only take the questions' place (BEAM, docs/decisions/013-retrieval.md).
+"""
+
+_LEAST_SHARE: Final = 0.05
 
 MAX_DOCUMENT_CHARS: Final = 200_000
 MAX_DOCUMENT_WORDS: Final = 20_000
@@ -58,12 +77,14 @@ class DocumentTerms:
     """What one text is indexed under.
 
     Attributes:
-        frequencies: Occurrences of each term, >= 1.
+        frequencies: Occurrences of each term, > 0; one in the context counts as its share.
         length_words: Words counted, >= 0 (a bigram of an unspaced script is a word): BM25's document length.
+        context_share: What a word of the context counts, in [0, 1]; 0 without a context that counts.
     """
 
-    frequencies: Mapping[str, int]
+    frequencies: Mapping[str, float]
     length_words: int
+    context_share: float = 0.0
 
 
 class QueryTerm(NamedTuple):
@@ -81,12 +102,35 @@ class QueryTerm(NamedTuple):
     word: int
 
 
-def document_terms(text: str) -> DocumentTerms:
+def document_terms(text: str, context: str = "") -> DocumentTerms:
     """The terms of a text, stems in its language, or in all likely ones when that is unsure.
 
     Keeps every word, function words too. Bounded by MAX_DOCUMENT_CHARS, MAX_DOCUMENT_WORDS and
     MAX_DOCUMENT_TERMS. Deterministic.
+
+    Args:
+        context: What was said around it; its words count less, and the less the longer either is.
     """
+    own, around = _counted(text), _counted(context) if context else DocumentTerms({}, 0)
+    share = context_share(own.length_words, around.length_words)
+    if not share:
+        return own
+    frequencies = dict(own.frequencies)
+    for term, number in around.frequencies.items():
+        if term in frequencies or len(frequencies) < MAX_DOCUMENT_TERMS:
+            frequencies[term] = frequencies.get(term, 0) + share * number
+    return DocumentTerms(frequencies, own.length_words + round(share * around.length_words), share)
+
+
+def context_share(text_words: int, context_words: int) -> float:
+    """What a context counts beside a text, by their lengths: in [0, CONTEXT_WEIGHT], falling in both."""
+    if not context_words:
+        return 0.0
+    share = CONTEXT_WEIGHT * min(1.0, SHORT_WORDS / max(text_words, context_words)) ** 2
+    return share if share >= _LEAST_SHARE else 0.0
+
+
+def _counted(text: str) -> DocumentTerms:
     head = plain(text[:MAX_DOCUMENT_CHARS])[:MAX_DOCUMENT_CHARS]
     languages = likely_languages(head) or LANGUAGES
     frequencies: Counter[str] = Counter()
@@ -164,7 +208,7 @@ def _sought_words(run: Run, languages: tuple[str, ...], ignored: frozenset[str])
 
 def _indexed_forms(run: Run, languages: tuple[str, ...]) -> tuple[str, ...]:
     found = stems(run.text, languages)
-    marked = tuple(STEM_MARK + stem for stem in found)
+    marked = (*(STEM_MARK + s for s in found), *(CONCEPT_MARK + c for c in concepts(run.text, languages)))
     return marked if found == (run.surface,) else (run.surface, *marked)
 
 
@@ -174,9 +218,12 @@ def _sought_forms(run: Run, languages: tuple[str, ...], share: float) -> tuple[t
     weights |= dict.fromkeys(stems(run.text, languages), STEM_WEIGHT)
     if run.surface in weights:
         weights[run.surface] += SURFACE_WEIGHT
+    meant = concepts(run.text, languages)
+    rest = share * (1.0 - CONCEPT_WEIGHT) if meant else share
     has_other_form = weights.keys() != {run.surface}
-    surface = ((run.surface, SURFACE_WEIGHT * share),) if has_other_form else ()
-    return (*surface, *((STEM_MARK + stem, weight * share) for stem, weight in weights.items()))
+    surface = ((run.surface, SURFACE_WEIGHT * rest),) if has_other_form else ()
+    shared = tuple((CONCEPT_MARK + concept, share * CONCEPT_WEIGHT) for concept in meant)
+    return (*surface, *((STEM_MARK + stem, weight * rest) for stem, weight in weights.items()), *shared)
 
 
 def _longest(words: Sequence[SoughtWord]) -> list[SoughtWord]:

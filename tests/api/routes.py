@@ -25,6 +25,10 @@ class Victim:
     procedure: str
     block: str
     assembly: str
+    turn: str
+    message: str
+    session: str
+    job: str
 
 
 def request_for(method: str, path: str, victim: Victim) -> tuple[str, dict[str, Any]]:
@@ -48,6 +52,10 @@ def _items(victim: Victim) -> dict[str, str]:
         "procedures": victim.procedure,
         "soul": victim.block,
         "assemblies": victim.assembly,
+        "turns": victim.turn,
+        "messages": victim.message,
+        "sessions": victim.session,
+        "jobs": victim.job,
     }
 
 
@@ -74,6 +82,22 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
             "json": {**where, "query": "", "also_read": [victim.space], "persona": victim.space, "trace": True}
         },
         "POST /context/plan": {"json": {**where, "query": ""}},
+        "POST /turns": {"json": {**where, "messages": [{"text": "intruder"}]}},
+        "GET /turns/{id}": {},
+        "GET /messages": {"params": {**where, "query": "xylophone"}},
+        "GET /messages/{id}": {},
+        "PATCH /messages/{id}": {"json": {"text": "overwritten"}},
+        "DELETE /messages/{id}": {},
+        "GET /sessions": query,
+        "GET /sessions/{id}": {},
+        "GET /sessions/{id}/messages": {},
+        "POST /sessions/{id}/end": {},
+        "DELETE /sessions/{id}": {},
+        "GET /jobs": query,
+        "GET /jobs/{id}": {},
+        "POST /jobs/{id}/retry": {},
+        "GET /history/settings": {},
+        "PUT /history/settings": {"json": {"days": 3}},
         "GET /assemblies": query,
         "GET /assemblies/{id}": {},
         "POST /assemblies/{id}/replay": {},

@@ -160,7 +160,7 @@ async def test_the_trace_explains_every_kept_and_every_dropped_entry(client):
     assert set(entry) == {"id", "tier", "section", "space", "text", "score", "signals", "tokens"}
     signals = entry["signals"]
     assert (signals["importance"], signals["confidence"], signals["frequency"]) == (1.0, 0.5, 0.0)
-    weights = {"relevance": 0.55, "importance": 0.15, "recency": 0.12, "frequency": 0.08, "confidence": 0.1}
+    weights = {"relevance": 0.55, "importance": 0.17, "recency": 0.07, "frequency": 0.06, "confidence": 0.15}
     assert entry["score"] == pytest.approx(sum(weights[name] * signals[name] for name in weights), abs=1e-4)
     assert reply["dropped"] == [{"id": far, "tier": "memories", "reason": "min_relevance"}]
     assert reply["dropped_counts"] == {"min_relevance": 1}

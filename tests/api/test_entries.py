@@ -56,7 +56,8 @@ async def test_a_reply_has_the_fields_of_its_tier_and_no_others(client, resource
     written = (await client.post(f"/{resource}", json={"space": SPACE, **body})).json()
     read = (await client.get(f"/{resource}/{written['id']}")).json()
     assert read.keys() == SHARED_FIELDS | OWN_FIELDS[resource]
-    assert written.keys() == read.keys() | {"superseded", "unresolved_with"}
+    effects = {"superseded", "unresolved_with"} | ({"reinforced"} if resource == "memories" else set())
+    assert written.keys() == read.keys() | effects
 
 
 async def test_every_field_of_a_memory_comes_back_as_it_was_given(client):
@@ -331,6 +332,24 @@ async def test_entries_of_a_batch_supersede_each_other_in_order(client):
     items = (await client.post("/memories/batch", json={"space": SPACE, "entries": entries})).json()["items"]
     assert items[1]["entry"]["superseded"] == [items[0]["entry"]["id"]]
     assert await listed(client) == ["I live in Turin."]
+
+
+async def test_a_memory_that_is_known_already_is_reinforced(client):
+    """dup-01: by single writes and by batches, one active memory."""
+    first = await create(client, text="I keep bees.")
+    again = await client.post("/memories", json={"space": SPACE, "text": "i keep bees!"})
+    assert again.status_code == 200
+    assert "Location" not in again.headers
+    assert again.headers["ETag"] == '"2"'
+    assert (again.json()["id"], again.json()["reinforced"], first["reinforced"]) == (first["id"], True, False)
+    batch = await client.post(
+        "/memories/batch", json={"space": SPACE, "entries": [{"text": "I keep bees."}, {"text": "I keep hens."}]}
+    )
+    assert [(item["status"], item["entry"]["reinforced"]) for item in batch.json()["items"]] == [
+        (200, True),
+        (201, False),
+    ]
+    assert await listed(client) == ["I keep hens.", "I keep bees."]
 
 
 async def test_the_same_write_sent_again_happens_once(client):

@@ -2,10 +2,12 @@
 
 import uuid
 
+import psycopg
 import pytest
 from routes import Victim, request_for, routes_of
 
 from app.domain.callers import Role
+from app.domain.ids import parse_id
 
 SECRET = "xylophone"
 SPACE = "user:victim"
@@ -17,10 +19,24 @@ async def written(client, path, **body):
     return reply.json()["id"]
 
 
+async def a_failed_job(client, database_url) -> str:
+    """The id of a job of the victim's, made to have failed."""
+    job = (await client.get("/jobs", params={"space": SPACE})).json()["items"][0]["id"]
+    async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
+        failed = "UPDATE jobs SET state = 'failed', error = %s WHERE id = %s"
+        await connection.execute(failed, (f"no {SECRET}", parse_id(job).uuid))
+    return job
+
+
 @pytest.fixture
-async def victim(client) -> Victim:
+async def victim(client, runtime, database_url) -> Victim:
     """A tenant's space with an item of every kind, each of which holds the secret."""
     text = f"The secret is {SECRET}."
+    posted = {"space": SPACE, "session": SECRET, "messages": [{"text": text}]}
+    turn = (await client.post("/turns", json=posted)).json()
+    await runtime.queue.drain()
+    for episode in (await client.get("/episodes", params={"space": SPACE})).json()["items"]:
+        await client.delete(f"/episodes/{episode['id']}")
     found = Victim(
         space=SPACE,
         memory=await written(client, "/memories", text=text, category="output_preference", importance=0.9),
@@ -28,6 +44,10 @@ async def victim(client) -> Victim:
         procedure=await written(client, "/procedures", text=text),
         block=await written(client, "/soul", name="persona", text=text),
         assembly=await written(client, "/context/assemble", query=f"What is the {SECRET}?", timeout_ms=30_000),
+        turn=turn["id"],
+        message=turn["messages"][0]["id"],
+        session=turn["session"],
+        job=await a_failed_job(client, database_url),
     )
     items = {"memories": found.memory, "episodes": found.episode, "procedures": found.procedure, "soul": found.block}
     for resource, item in items.items():
@@ -43,6 +63,12 @@ async def everything(client, victim):
         f"/memories/{victim.memory}/versions",
         f"/soul/{victim.block}/versions",
         f"/spaces/{SPACE}",
+        f"/turns/{victim.turn}",
+        f"/messages?space={SPACE}",
+        f"/sessions/{victim.session}",
+        f"/sessions/{victim.session}/messages",
+        f"/jobs/{victim.job}",
+        "/history/settings",
     ]
     return [(await client.get(path)).json() for path in paths]
 

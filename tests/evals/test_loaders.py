@@ -186,3 +186,12 @@ def test_what_is_missing_is_named_and_what_is_there_is_loaded(tmp_path):
 def test_nothing_measured_is_an_empty_table():
     assert len(table({}).splitlines()) == 2
     assert as_json({}, {})["_published"] == []
+
+
+def test_a_turn_knows_who_said_it_where_and_after_what(tmp_path):
+    corpus = _locomo_of(tmp_path, ["D1:1"])
+    assert [(d.author, d.session, d.context) for d in corpus.documents] == [
+        ("Ada", "D1", ""),
+        ("Bo", "D1", "Ada: I keep bees."),
+        ("Bo", "D10", ""),
+    ]

@@ -7,10 +7,14 @@ import pytest
 
 from app.domain.callers import Caller, Role
 from app.runtime import Runtime
+from app.scoring.weights import WEIGHTS
 from app.store.keys import ensure_tenant
+from evals.ablation import WHOLE, ablate, ablation_table, parts
 from evals.plan import plan
 from evals.run import measure
 from evals.service import Service
+from evals.ties import ties
+from evals.weighing import compare, without_each
 
 _FACTS = ("Keeps bees on the roof", "Plays the cello", "Is afraid of heights", "Was born in Lima")
 
@@ -44,3 +48,30 @@ async def test_what_is_written_is_found_and_reaches_the_prompt(data: Path, runti
     assert figures["prompt.locomo.tokens.p50"].value > 0
     assert figures["contradiction_pairs.en.precision"].value == 1
     assert figures["contradiction_pairs.en.recall"].value == 1
+
+
+@pytest.fixture
+def service(runtime: Runtime, database_url: str) -> Service:
+    return Service(runtime, Caller(ensure_tenant(database_url, "evals"), Role.EDITOR))
+
+
+async def test_sets_of_weights_are_compared_on_the_same_questions(data: Path, service: Service):
+    (conversation,) = plan(data, small=False).retrieval[0][1]
+    fresh = [tie for tie in ties() if tie.name.startswith("fresh.")]
+    found = await compare(service, (WEIGHTS, *without_each(WEIGHTS)), [conversation], fresh, lambda _: None)
+    whole, _, _, without_recency, *_ = found.values
+    assert sum(whole["ties.first"]) > sum(without_recency["ties.first"])
+    assert whole["locomo.prompt.evidence"] == [1.0]
+    assert found.groups["locomo.prompt.evidence"] == ["locomo-0"]
+    assert {len(values[key]) for values in found.values for key in ("ties.first", "ties.reciprocal_rank")} == {6}
+
+
+async def test_every_part_is_taken_out_and_put_back(data: Path, service: Service):
+    before = [getattr(module, name) for part in parts() for module, name, _ in part.replacements]
+    found = await ablate(service, plan(data, small=False))
+    assert [getattr(module, name) for part in parts() for module, name, _ in part.replacements] == before
+    assert found.without.keys() == {part.name for part in parts()}
+    assert found.differences("keyword arm")["short_facts.mrr.en"].items == 1
+    lines = ablation_table(found).splitlines()
+    assert WHOLE not in found.without
+    assert len(lines) == 3 + len(parts())

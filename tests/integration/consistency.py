@@ -2,8 +2,10 @@
 
 from collections import Counter, defaultdict
 
+import numpy as np
+
 from app.contradictions.claims import claim_key, value_key
-from app.domain.entries import Cardinality, Claim
+from app.domain.entries import Cardinality, Claim, indexed
 from app.domain.spaces import scope_key
 from app.text.terms import document_terms, term_hash
 
@@ -75,9 +77,8 @@ async def _assert_postings(space, texts, served):
         _assert_mirrored(row, served)
         found[row["id"], row["text_version"]][row["term"]] = (row["tf"], row["length"])
     for key, version in texts.items():
-        parts = (version["trigger"], version["text"], version["context"])
-        terms = document_terms("\n".join(part for part in parts if part))
-        expected = {term_hash(t): (n, terms.length_words) for t, n in terms.frequencies.items()}
+        terms = document_terms(*indexed(version["trigger"], version["text"], version["context"]))
+        expected = {term_hash(t): (np.float32(n), terms.length_words) for t, n in terms.frequencies.items()}
         assert found.pop(key, {}) == expected
         assert sorted(version["terms"]) == sorted(expected)
         assert version["term_count"] == terms.length_words

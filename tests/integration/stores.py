@@ -17,7 +17,7 @@ from app.assembly.ports import Ask
 from app.assembly.records import AssemblyRequest, Candidate, Overrides
 from app.contradictions.detect import SimilarityBand
 from app.domain.callers import Caller, Role
-from app.domain.entries import Cardinality, Claim, Content, Entry, Tier
+from app.domain.entries import Author, Cardinality, Claim, Content, Entry, Tier
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
@@ -149,7 +149,10 @@ class Space:
         return effect
 
     async def fill(self, texts: Sequence[str], tier: Tier = Tier.MEMORIES, **content: Any) -> tuple[Effect, ...]:
-        return await self.create(*(Content(text=text, **content) for text in texts), tier=tier)
+        """One entry for each text: equal ones have authors of their own, for what one says again is one memory."""
+        authors = [Author(f"voice {n}") if texts.count(text) > 1 else None for n, text in enumerate(texts)]
+        said = zip(texts, authors, strict=True)
+        return await self.create(*(Content(text=text, **{"author": by, **content}) for text, by in said), tier=tier)
 
     async def edit(self, entry: Entry, **changes: Any) -> Effect:
         return await self.store.entries.edit(self.caller, entry.id, lambda content: replace(content, **changes))

@@ -89,8 +89,8 @@ async def test_when_the_one_that_counts_goes_another_that_says_the_same_takes_it
 
 
 async def test_a_newer_value_supersedes_all_that_say_the_older_one(space):
-    for _ in range(3):
-        await space.write("Ana lives in Rome.", claim=claim("residence", "Rome"))
+    for beside in ("her cat", "a lodger", "the river in sight"):
+        await space.write(f"Ana lives in Rome with {beside}.", claim=claim("residence", "Rome"))
     moved = await space.write("Ana lives in Milan.", claim=claim("residence", "Milan"))
     assert len(moved.written.superseded) == 3
     await assert_consistent(space)

@@ -60,7 +60,16 @@ for _ in range(4):
 print([os.waitpid(child, 0)[1] for child in children])
 """
 
-OF_NO_PERSON = {"tenants", "api_keys", "embedding_models", "spaces", "idempotency_keys", "alembic_version"}
+OF_NO_PERSON = {
+    "tenants",
+    "api_keys",
+    "embedding_models",
+    "spaces",
+    "idempotency_keys",
+    "alembic_version",
+    "history_settings",
+    "llm_usage",
+}
 
 
 def rows(url, statement, *parameters):

@@ -307,3 +307,13 @@ async def test_a_profile_reads_the_memories_of_its_space_alone(explained, crowde
     found = reads(await plans_of(explained, crowded, read), "entry_versions")
     assert {n["Index Name"] for n in found} == {"entry_versions_current"}
     assert sum(n["Actual Rows"] for n in found) <= 1_000
+
+
+async def test_a_repetition_is_found_by_the_number_of_its_text(explained, crowded):
+    async def same_texts(entries, space):
+        async with entries.unit(space) as unit:
+            await unit.same_texts(["bees and hens", "hens and bees"])
+
+    found = reads(await plans_of(explained, crowded, same_texts), "entry_versions")
+    assert kinds(found) == {("Index Scan", "entry_versions_normal")}
+    assert "normal = ANY" in found[0]["Index Cond"]

@@ -100,7 +100,7 @@ async def turn_round(space, table):
 
 @pytest.mark.parametrize("arms", ["dense", "lexical", "both"])
 async def test_of_equal_entries_the_same_are_kept_however_the_rows_lie(space, arms):
-    effects = await space.fill(["Ana keeps bees."] * 60)
+    effects = await space.fill(["Ana keeps bees."] * 60, tier=Tier.EPISODES)
     oldest = sorted(effect.entry.id for effect in effects)[:10]
     assert sorted(c.id for c in await space.search("bees", arms=arms, limit=10)) == oldest
     for table in ("entry_vectors", "entry_postings"):

@@ -22,11 +22,18 @@ VALUES = {
     "double precision": "1",
     "jsonb": "'{}'",
     "timestamp with time zone": "now()",
+    "date": "current_date",
     "tier": "'memories'",
     "halfvec": "'[1]'",
     "vector": "'[1]'",
 }
-CHECKED = {"status": "'active'", "role": "'reader'", "cardinality": "'one'", "claim_cardinality": "'one'"}
+CHECKED = {
+    "status": "'active'",
+    "role": "'reader'",
+    "cardinality": "'one'",
+    "claim_cardinality": "'one'",
+    "state": "'waiting'",
+}
 READ_ONLY = {"tenants"}
 
 

@@ -14,8 +14,9 @@ from app.assembly.records import Assembly, AssemblyRequest, Dropped, Selected, S
 from app.assembly.service import Assembled
 from app.domain.callers import Caller
 from app.domain.entries import TIER_OF_KIND
-from app.domain.ids import IdKind
+from app.domain.ids import IdKind, PublicId
 from app.schemas.assemble import AssembleBody, AssembleReply
+from app.turns.service import session_of
 
 router = APIRouter(prefix="/context", tags=["context"])
 
@@ -46,8 +47,13 @@ async def assemble_context(
 
 def assembly_request(body: AssembleBody, caller: Caller, now: datetime) -> AssemblyRequest:
     """The request as the domain has it; every space is one that the caller may read."""
+    space = caller.space(body.space)
+    session = (
+        None if body.session is None else PublicId(session_of(space, body.session), space.space_id, IdKind.SESSION)
+    )
     return AssemblyRequest(
-        space=caller.space(body.space),
+        space=space,
+        session=session,
         query=body.query,
         as_of=body.as_of or body.known_at or now,
         also_read=tuple(caller.space(name) for name in dict.fromkeys(body.also_read) if name != body.space),

@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import Response
 
 from app.api.replies import json_response, page_response, versioned_response
-from app.domain.entries import Entry
+from app.domain.entries import Entry, Tier
 from app.entries.service import Effect, Erased
 from app.schemas.common import VersionsQuery
 from app.schemas.entries import EntryQuery, EpisodeFields, MemoryFields, ProcedureFields, Rejected, entry_json
@@ -25,7 +25,9 @@ def effect_response(effect: Effect) -> Response:
 
 
 def created_response(effect: Effect) -> Response:
-    """A new entry, with where it lives."""
+    """A new entry, with where it lives; 200 for one that was known already."""
+    if effect.written.reinforced:
+        return effect_response(effect)
     entry = effect.entry
     return versioned_response(effect_json(effect), entry.version, location=f"/api/v1/{entry.tier}/{entry.id}")
 
@@ -57,7 +59,7 @@ def batch_response(read: Sequence[Fields | Rejected], effects: Sequence[Effect])
 def _batch_item(index: int, outcome: Effect | Rejected) -> dict[str, Any]:
     if isinstance(outcome, Rejected):
         return {"index": index, "status": 422, "errors": [error.model_dump() for error in outcome.errors]}
-    return {"index": index, "status": 201, "entry": effect_json(outcome)}
+    return {"index": index, "status": 200 if outcome.written.reinforced else 201, "entry": effect_json(outcome)}
 
 
 def effect_json(effect: Effect) -> dict[str, Any]:
@@ -66,4 +68,5 @@ def effect_json(effect: Effect) -> dict[str, Any]:
         **entry_json(effect.entry),
         "superseded": [str(i) for i in effect.written.superseded],
         "unresolved_with": [str(i) for i in effect.written.unresolved_with],
+        **({"reinforced": effect.written.reinforced} if effect.entry.tier is Tier.MEMORIES else {}),
     }

@@ -30,7 +30,13 @@ from app.schemas.entries import (
 router = APIRouter(prefix="/memories", tags=["memories"])
 
 
-@router.post("", status_code=201, summary="Remember a fact", response_model=MemoryReply)
+@router.post(
+    "",
+    status_code=201,
+    summary="Remember a fact",
+    response_model=MemoryReply,
+    responses={200: {"model": MemoryReply, "description": "Known already: the memory that says it was reinforced"}},
+)
 async def create_memory(body: MemoryBody, runtime: RuntimeDep, caller: CallerDep, idempotency: Idempotency) -> Response:
     (effect,) = await runtime.entries.create(caller, body.space, Tier.MEMORIES, [body.to_content()], idempotency)
     return created_response(effect)

@@ -39,7 +39,7 @@ _KIND_OF_KEY = {
 
 TIER_KEYS = tuple(_KIND_OF_KEY)
 
-_K1, _B = 1.2, 0.75
+_K1, _B = 0.6, 0.4
 _ROOM = 0.25
 _SPARE = 64
 """An index has room for a quarter more documents, and these, before it is loaded anew."""
@@ -109,14 +109,11 @@ class Sought:
     """What is looked for.
 
     Attributes:
-        question: The unit vector of the question, shape (d,); None without a dense arm.
         terms: Hashed; each with its weight, and the number of the query's word that it is a form of.
         at: The moment at which entries must hold.
         limit: Candidates of each tier.
-        least_evidence: Of entries below it the ids are enough, memories excepted.
     """
 
-    question: Floats | None
     terms: Sequence[int]
     weights: Sequence[float]
     words: Sequence[int]
@@ -126,6 +123,28 @@ class Sought:
     limit: int
     preference_limit: int
     pinned: Sequence[UUID]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexical:
+    """What the keyword arm and the filters saw of every text of an index in some state, shape (n,) each."""
+
+    state: State | None
+    visible: Mask
+    bm25: Doubles
+    coverages: Doubles
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heard:
+    """The question, as the model of the space hears it.
+
+    Attributes:
+        question: Its unit vector, shape (d,); None without a dense arm.
+        least_evidence: Of entries below it the ids are enough, memories excepted.
+    """
+
+    question: Floats | None
     least_evidence: float
     calibration: Calibration
 
@@ -146,16 +165,6 @@ class Hits:
 
     found: tuple[Found, ...]
     below_floor: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Seen:
-    """What the arms saw of every text, shape (n,) each."""
-
-    visible: Mask
-    cosines: Floats | None
-    bm25: Doubles
-    coverages: Doubles
 
 
 @dataclass(slots=True)
@@ -239,47 +248,59 @@ class SpaceIndex:
         self._measure(slice(0, stop) if has_moved else new)
         return self.live_count == around.documents
 
-    def search(self, sought: Sought) -> Hits:
+    def read(self, sought: Sought) -> Lexical:
+        """What the words and the filters say: all that can be known before the question is embedded."""
+        bm25, best = self._bm25(sought)
+        coverages = np.minimum(1.0, bm25 / best) if best > 0 else np.zeros_like(bm25)
+        return Lexical(self.state, self._visible(sought), bm25, coverages)
+
+    def search(self, sought: Sought, lexical: Lexical, heard: Heard) -> Hits:
         """The best of every tier by both arms, the preferences and the pinned entries.
 
         The same as `candidates` in retrieval.sql, stage by stage.
+
+        Args:
+            lexical: What `read` found; if the index has changed since, it is read again.
         """
         if not self.place_of:
             return Hits((), ())
-        bm25, best = self._bm25(sought)
-        coverages = np.minimum(1.0, bm25 / best) if best > 0 else np.zeros_like(bm25)
-        seen = _Seen(self._visible(sought), self._cosines(sought.question), bm25, coverages)
+        if lexical.state != self.state:
+            lexical = self.read(sought)
+        cosines = self._cosines(heard.question)
         found: list[Found] = []
         below: list[int] = []
         for tier in TIER_KEYS:
-            chosen, is_below = self._pool(tier, sought, seen)
+            chosen, is_below = self._pool(self._members(tier), sought.limit, lexical, cosines, heard)
+            if tier == MEMORIES:
+                is_below[:] = False
             below += chosen[is_below].tolist()
-            found += _found(chosen[~is_below], seen)
+            found += _found(chosen[~is_below], lexical, cosines)
         others = [*self._preferences(sought), *self._pinned(sought)]
         found += [
-            Found(place, None if seen.cosines is None else float(seen.cosines[place]), None, None, is_preference)
+            Found(place, None if cosines is None else float(cosines[place]), None, None, is_preference)
             for place, is_preference in others
         ]
         return Hits(tuple(found), tuple(below))
 
-    def _pool(self, tier: int, sought: Sought, seen: _Seen) -> tuple[Places, Mask]:
+    def _pool(
+        self, members: Places, limit: int, lexical: Lexical, cosines: Floats | None, heard: Heard
+    ) -> tuple[Places, Mask]:
         """The best places of a tier, and which of them are below the floor."""
-        members, visible = self._members(tier), seen.visible
-        dense = np.empty(0, np.int64)
-        if seen.cosines is not None:
-            dense = self._best(members, visible, seen.cosines[members], sought.limit)
-        worded = members[seen.bm25[members] > 0]
-        lexical = self._best(worded, visible, seen.bm25[worded], sought.limit)
-        pool = np.union1d(dense, lexical)
-        heard = np.isin(pool, dense, assume_unique=True)
-        c = sought.calibration
-        said = np.where(heard, -1.0 if seen.cosines is None else seen.cosines[pool], -1.0) + c.cosine_offset
-        keyword = (seen.bm25[pool] * seen.coverages[pool] / c.bm25_scale) ** c.keyword_power
+        visible, bm25 = lexical.visible, lexical.bm25
+        near = np.empty(0, np.int64)
+        if cosines is not None:
+            near = self._best(members, visible, cosines[members], limit)
+        worded = members[bm25[members] > 0]
+        pool = np.union1d(near, self._best(worded, visible, bm25[worded], limit))
+        is_near = np.isin(pool, near, assume_unique=True)
+        c = heard.calibration
+        said = np.where(is_near, -1.0 if cosines is None else cosines[pool], -1.0) + c.cosine_offset
+        keyword = (bm25[pool] * lexical.coverages[pool] / c.bm25_scale) ** c.keyword_power
         evidence = np.maximum(said, 0.0) ** 2 + c.keyword_weight * keyword
-        is_below = (evidence < sought.least_evidence) & visible[pool] & heard & (tier != MEMORIES)
-        if len(pool) <= sought.limit:
+        is_below = (evidence < heard.least_evidence) & visible[pool] & is_near
+        if len(pool) <= limit:
             return pool, is_below
-        kept = np.searchsorted(pool, self._best(pool, visible, evidence, sought.limit))
+        kept = np.searchsorted(pool, self._best(pool, visible, evidence, limit))
         return pool[kept], is_below[kept]
 
     def _best(self, places: Places, visible: Mask, values: NDArray[np.floating], limit: int) -> Places:
@@ -389,12 +410,12 @@ class SpaceIndex:
         self.norms[places] = np.maximum(difference, SMALLEST_NORM)
 
 
-def _found(places: Places, seen: _Seen) -> list[Found]:
-    cosines = [None] * len(places) if seen.cosines is None else seen.cosines[places].tolist()
-    scores, coverages = seen.bm25[places].tolist(), seen.coverages[places].tolist()
+def _found(places: Places, lexical: Lexical, cosines: Floats | None) -> list[Found]:
+    near = [None] * len(places) if cosines is None else cosines[places].tolist()
+    scores, coverages = lexical.bm25[places].tolist(), lexical.coverages[places].tolist()
     return [
         Found(place, cosine, score or None, coverage if score else None, is_preference=False)
-        for place, cosine, score, coverage in zip(places.tolist(), cosines, scores, coverages, strict=True)
+        for place, cosine, score, coverage in zip(places.tolist(), near, scores, coverages, strict=True)
     ]
 
 

@@ -25,7 +25,7 @@ from app.store.resident.index import (
 
 _SQL = load("resident")
 
-_POSTING = np.dtype([("term", ">i8"), ("id", "S16"), ("frequency", ">i2"), ("length", ">i4")])
+_POSTING = np.dtype([("term", ">i8"), ("id", "S16"), ("frequency", ">f4"), ("length", ">i4")])
 """A record of `postings` in resident.sql."""
 
 

@@ -110,7 +110,7 @@ class ResidentSpaces:
         """The space, if it is in memory. If it was asked for before, it will be soon."""
         address = _address(space)
         now = self._monotonic()
-        self._give_up(now)
+        self._give_up_idle(now)
         resident = self._spaces.get(address)
         if resident is not None:
             resident.used_at = now
@@ -182,8 +182,9 @@ class ResidentSpaces:
         if index is None or index.size_bytes > self._limit_bytes:
             return
         resident = self._spaces[_address(space)] = Resident(space, index, self._monotonic())
-        self._give_up(self._monotonic())
+        self._make_room()
         await self._fill(resident)
+        self._make_room()
 
     async def _fill(self, resident: Resident) -> None:
         """Bring the entries of a space that is not too large, before somebody waits for them."""
@@ -195,15 +196,20 @@ class ResidentSpaces:
             resident.keep(await load_rows(self._pool, space, ids[start : start + _ROWS_AT_ONCE]))
             await asyncio.sleep(0)  # requests go first
 
-    def _give_up(self, now: float) -> None:
-        """Drop what was not used for long, and the least lately used ones above the bound."""
-        total = sum(resident.size_bytes for resident in self._spaces.values())
+    def _give_up_idle(self, now: float) -> None:
+        """Drop what was not used for long."""
         while self._spaces:
             address, oldest = next(iter(self._spaces.items()))
-            if total <= self._limit_bytes and now - oldest.used_at < IDLE_SECONDS:
+            if now - oldest.used_at < IDLE_SECONDS:
                 return
-            total -= oldest.size_bytes
             del self._spaces[address]
+
+    def _make_room(self) -> None:
+        """Drop the least lately used spaces above the bound."""
+        total = sum(resident.size_bytes for resident in self._spaces.values())
+        while total > self._limit_bytes:
+            _, oldest = self._spaces.popitem(last=False)
+            total -= oldest.size_bytes
 
     def _was_asked(self, address: Address) -> bool:
         if address in self._asked:

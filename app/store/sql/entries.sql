@@ -59,6 +59,14 @@ SELECT e.*, s.name AS space
  ORDER BY e.id DESC
  LIMIT %(limit)s;
 
+-- same_texts --
+-- Current active memories by the number of their normalised text.
+SELECT e.*, s.name AS space
+  FROM entry_versions e
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
+ WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.normal = ANY(%(normals)s::bigint[])
+   AND e.normal IS NOT NULL AND e.closed_at IS NULL AND e.status = 'active';
+
 -- claimants --
 -- Current active entries with one of the given claim keys.
 SELECT e.*, s.name AS space
@@ -82,14 +90,15 @@ INSERT INTO entry_versions (
     claim_subject, claim_attribute, claim_value, claim_cardinality, claim_derived, importance, confidence,
     valid_from, valid_to, occurred_at, participants, trigger, author_name, author_platform, author_id, session,
     context, source, recorded_at, first_recorded_at, last_confirmed_at, unresolved, superseded_by, merged_from, reason,
-    terms, term_count, outline)
+    terms, term_count, outline, normal)
 VALUES (
     %(tenant_id)s, %(space_id)s, %(id)s, %(version)s, %(text_version)s, %(sequence)s, %(tier)s::tier, %(status)s,
     %(text)s, %(category)s, %(tags)s, %(scope)s, %(claim_subject)s, %(claim_attribute)s, %(claim_value)s,
     %(claim_cardinality)s, %(claim_derived)s, %(importance)s, %(confidence)s, %(valid_from)s, %(valid_to)s,
     %(occurred_at)s, %(participants)s, %(trigger)s, %(author_name)s, %(author_platform)s, %(author_id)s, %(session)s,
     %(context)s, %(source)s, %(recorded_at)s, %(first_recorded_at)s, %(last_confirmed_at)s, %(unresolved)s,
-    %(superseded_by)s, %(merged_from)s::uuid[], %(reason)s, %(terms)s, %(term_count)s, %(outline)s);
+    %(superseded_by)s, %(merged_from)s::uuid[], %(reason)s, %(terms)s, %(term_count)s, %(outline)s,
+    %(normal)s);
 
 -- insert_vector --
 INSERT INTO entry_vectors (
@@ -103,7 +112,7 @@ INSERT INTO entry_postings (
     tenant_id, space_id, term, id, text_version, tier, live, scope_key, holds_from, holds_to, tf, length)
 SELECT %(tenant_id)s, %(space_id)s, t.term, %(id)s, %(text_version)s, %(tier)s::tier, %(live)s, %(scope_key)s,
        %(holds_from)s, %(holds_to)s, t.tf, %(length)s
-  FROM unnest(%(terms)s::bigint[], %(tfs)s::smallint[]) AS t(term, tf);
+  FROM unnest(%(terms)s::bigint[], %(tfs)s::real[]) AS t(term, tf);
 
 -- mirror_vector --
 -- Carry what the arms filter by from the current version to its vector; untouched where nothing changed.

@@ -38,7 +38,7 @@ SELECT coalesce(string_agg(
    AND model_id = (SELECT model_id FROM spaces WHERE tenant_id = %(tenant_id)s AND id = %(space_id)s);
 
 -- postings --
-SELECT coalesce(string_agg(int8send(term) || uuid_send(id) || int2send(tf) || int4send(length), ''::bytea), ''::bytea)
+SELECT coalesce(string_agg(int8send(term) || uuid_send(id) || float4send(tf) || int4send(length), ''::bytea), ''::bytea)
   FROM entry_postings
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND live;
 
@@ -67,7 +67,7 @@ SELECT coalesce(string_agg(
 
 -- changed_postings --
 -- The terms of a text stand in the version that brought it: through them its postings are found without a scan.
-SELECT coalesce(string_agg(int8send(p.term) || uuid_send(p.id) || int2send(p.tf) || int4send(p.length), ''::bytea),
+SELECT coalesce(string_agg(int8send(p.term) || uuid_send(p.id) || float4send(p.tf) || int4send(p.length), ''::bytea),
                 ''::bytea)
   FROM (SELECT DISTINCT id FROM entry_versions
          WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND sequence > %(sequence)s) AS changed
@@ -111,7 +111,7 @@ SELECT e.id, e.version, e.sequence, e.tier::text AS tier, e.text, e.scope, e.fir
        ARRAY(SELECT s.id FROM entry_versions s
               WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s AND s.superseded_by = e.id
                 AND s.closed_at IS NULL AND s.status = 'superseded' AND s.reason <> 'merged') AS superseded,
-       coalesce(u.uses, 0) AS uses
+       e.session, e.author_name AS author, coalesce(u.uses, 0) AS uses
   FROM unnest(%(ids)s::uuid[]) AS wanted(id)
  CROSS JOIN LATERAL (
     SELECT * FROM entry_versions

@@ -5,7 +5,7 @@
 --   that model, or it failed. One model serves all spaces, unless the store is just changing models.
 -- dense: centred cosine similarity, ((q' . d) - (q' . m)) / |d - m| with q' the centred query, m the
 --   space's centre and |d - m| stored per vector. Exact; an index-only scan of entry_vectors_live.
--- lexical: BM25 (k1 1.2, b 0.75, Lucene's idf over at least 100 documents) from the space's own
+-- lexical: BM25 (k1 0.6, b 0.4, Lucene's idf over at least 100 documents) from the space's own
 --   statistics; the forms of one word are worth 1 together.
 -- Both keep candidate_limit hits a tier, then the pool of a tier is ranked by the evidence of both arms
 -- (the exponent of app/scoring/relevance.py) and cut to candidate_limit. What is not visible fills only what is left.
@@ -78,7 +78,7 @@ query_terms AS MATERIALIZED (
 ),
 matches AS MATERIALIZED (
     SELECT p.id, p.text_version, p.tier, p.term, q.weight, q.word,
-           p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / s.average_length)) AS saturation,
+           p.tf * 1.6 / (p.tf + 0.36 + 0.24 * p.length / s.average_length) AS saturation,
            p.scope_key = ANY(%(scope_keys)s::bigint[])
            AND CASE WHEN %(known_at)s::timestamptz IS NULL
                     THEN coalesce(p.holds_from <= %(as_of)s, TRUE) AND coalesce(p.holds_to > %(as_of)s, TRUE)
@@ -96,7 +96,7 @@ idf AS MATERIALIZED (
 ),
 -- The most that the query could score: a word counts with its commonest form, an unknown word in full.
 best_score AS MATERIALIZED (
-    SELECT sum(2.2 * word_idf) AS best
+    SELECT sum(1.6 * word_idf) AS best
       FROM (SELECT coalesce(min(i.idf), ln(1 + (max(s.documents) + 0.5) / 0.5)) AS word_idf
               FROM query_terms q
               LEFT JOIN idf i USING (term)
@@ -207,8 +207,9 @@ SELECT c.id, e.version, e.sequence, c.tier::text AS tier, e.text, e.scope, e.fir
        ARRAY(SELECT s.id FROM entry_versions s
               WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s AND s.superseded_by = e.id
                 AND s.closed_at IS NULL AND s.status = 'superseded' AND s.reason <> 'merged') AS superseded,
-       coalesce(u.uses, 0) AS uses, coalesce(c.cosine_similarity, v.cosine_similarity) AS cosine_similarity,
-       c.bm25_score, c.coverage, c.is_preference, v.vector, o.outdated_by, c.below_floor
+       e.session, e.author_name AS author, coalesce(u.uses, 0) AS uses,
+       coalesce(c.cosine_similarity, v.cosine_similarity) AS cosine_similarity, c.bm25_score, c.coverage,
+       c.is_preference, v.vector, o.outdated_by, c.below_floor
   FROM chosen c
   LEFT JOIN LATERAL (
     SELECT * FROM entry_versions x

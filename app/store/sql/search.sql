@@ -60,7 +60,7 @@ query_terms AS MATERIALIZED (
 ),
 matches AS MATERIALIZED (
     SELECT p.id, p.text_version, p.term, q.weight, q.word,
-           p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / s.average_length)) AS saturation
+           p.tf * 1.6 / (p.tf + 0.36 + 0.24 * p.length / s.average_length) AS saturation
       FROM query_terms q
       JOIN entry_postings p
         ON p.tenant_id = %(tenant_id)s AND p.space_id = %(space_id)s AND p.term = q.term
@@ -73,7 +73,7 @@ idf AS MATERIALIZED (
      GROUP BY term, s.documents
 ),
 best_score AS MATERIALIZED (
-    SELECT sum(2.2 * word_idf) AS best
+    SELECT sum(1.6 * word_idf) AS best
       FROM (SELECT coalesce(min(i.idf), ln(1 + (max(s.documents) + 0.5) / 0.5)) AS word_idf
               FROM query_terms q
               LEFT JOIN idf i USING (term)

@@ -19,7 +19,7 @@ CALIBRATION = Calibration()
 
 
 def test_the_weights_in_force_are_these_and_none_is_zero():
-    assert ScoringWeights(relevance=0.55, importance=0.15, recency=0.12, frequency=0.08, confidence=0.10) == WEIGHTS
+    assert ScoringWeights(relevance=0.55, importance=0.17, recency=0.07, frequency=0.06, confidence=0.15) == WEIGHTS
     assert min(astuple(WEIGHTS)) > 0
     assert WEIGHTS.relevance > sum(astuple(WEIGHTS)) / 2
 
@@ -86,13 +86,13 @@ def test_no_arm_hides_a_hit_of_the_other(cosine, bm25, coverage):
 
 def test_a_keyword_hit_on_a_rare_term_beats_a_semantic_near_miss():
     """ret-04: a rare name in 2 of 45 items against an unrelated item of higher cosine."""
-    rare_name = relevance(0.0, 2.2 * 3.5, 1.0, CALIBRATION)
+    rare_name = relevance(0.0, 1.6 * 3.5, 1.0, CALIBRATION)
     near_miss = relevance(0.25, None, None, CALIBRATION)
     assert rare_name > near_miss
 
 
 def test_a_strong_paraphrase_beats_a_weak_keyword_coincidence():
     """ret-03: keyword scores are unbounded, yet one common word of five never beats a paraphrase."""
-    coincidence = relevance(0.0, 2.2 * 1.2, 0.15, CALIBRATION)
+    coincidence = relevance(0.0, 1.6 * 1.2, 0.15, CALIBRATION)
     paraphrase = relevance(0.5, None, None, CALIBRATION)
     assert paraphrase > coincidence

@@ -52,7 +52,7 @@ def test_frequencies_and_length_count_words():
 
 
 def test_the_very_word_counts_more_than_another_form_of_it():
-    exact, other = hit("gardens", "She has two gardens at home"), hit("gardens", "She has a garden at home")
+    exact, other = hit("ladders", "She has two ladders at home"), hit("ladders", "She has a ladder at home")
     assert exact == pytest.approx(1.0)
     assert other == pytest.approx(0.7)
 
@@ -83,8 +83,8 @@ def test_other_forms_accents_and_languages_are_found(query: str, document: str):
 @pytest.mark.parametrize(
     ("query", "document"),
     [
-        ("Who are the brothers of Giulia?", "Il fratello di Giulia abita a Torino"),
-        ("Dove abita il fratello di Giulia?", "Giulia's brother lives in Turin"),
+        ("Who are the neighbours of Giulia?", "Il vicino di Giulia parla molto"),
+        ("Che cosa dice il vicino di Giulia?", "Giulia's neighbour talks a lot"),
         ("Where can I get a pizza in town?", "Mi piacciono molto le pizze napoletane"),
     ],
 )
@@ -99,9 +99,9 @@ def test_a_text_of_unsure_language_is_found_under_the_forms_of_each():
 
 def test_a_query_word_is_weighed_by_surface_and_stems_or_by_its_only_form():
     assert {(term, weight) for term, weight, _ in query_terms("qwertz")} == {("~qwertz", 1.0)}
-    weights = {term: weight for term, weight, _ in query_terms("Which allergies does my brother have?")}
-    of_the_word = {term: weight for term, weight in weights.items() if "allerg" in term}
-    assert of_the_word == {"allergies": 0.3, "~allergi": 0.7, "~allergies": 0.5, "~allerg": 0.2}
+    weights = {term: weight for term, weight, _ in query_terms("Which theories does my neighbour have?")}
+    of_the_word = {term: weight for term, weight in weights.items() if "theor" in term}
+    assert of_the_word == {"theories": 0.3, "~theori": 0.7, "~theories": 0.5, "~theor": 0.2, "~theorie": 0.2}
 
 
 def test_the_forms_of_one_word_share_its_number():

@@ -1,0 +1,32 @@
+"""Jobs: the work on what was said, as its tenant sees it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from app.api.deps import CallerDep, JobId, RuntimeDep
+from app.api.replies import json_response, page_response
+from app.schemas.common import Page
+from app.schemas.turns import JobReply, JobsQuery, job_json
+
+router = APIRouter(prefix="/jobs", tags=["jobs"])
+
+
+@router.get("", summary="List jobs, newest first", response_model=Page[JobReply])
+async def list_jobs(query: Annotated[JobsQuery, Query()], runtime: RuntimeDep, caller: CallerDep) -> Response:
+    """Those that succeeded are kept for a day, those that failed for thirty."""
+    spaces = None if query.space is None else [query.space]
+    found = await runtime.jobs.listing(
+        caller, spaces=spaces, state=query.state, limit=query.limit + 1, before=query.cursor
+    )
+    return page_response(found, query.limit, job_json, lambda job: job.id.uuid)
+
+
+@router.get("/{id}", summary="Read a job", response_model=JobReply)
+async def read_job(job_id: JobId, runtime: RuntimeDep, caller: CallerDep) -> Response:
+    return json_response(job_json(await runtime.jobs.get(caller, job_id)))
+
+
+@router.post("/{id}/retry", summary="Have a failed job tried again", response_model=JobReply)
+async def retry_job(job_id: JobId, runtime: RuntimeDep, caller: CallerDep) -> Response:
+    return json_response(job_json(await runtime.jobs.retry(caller, job_id)))

@@ -1,0 +1,41 @@
+-- find_job --
+SELECT j.*, p.name AS space FROM jobs j JOIN spaces p ON p.tenant_id = j.tenant_id AND p.id = j.space_id
+ WHERE j.tenant_id = %(tenant_id)s AND j.space_id = %(space_id)s AND j.id = %(id)s;
+
+-- list_jobs --
+SELECT j.*, p.name AS space FROM jobs j JOIN spaces p ON p.tenant_id = j.tenant_id AND p.id = j.space_id
+ WHERE j.tenant_id = %(tenant_id)s
+   AND (%(spaces)s::text[] IS NULL OR p.name = ANY(%(spaces)s::text[]))
+   AND (%(state)s::text IS NULL OR j.state = %(state)s)
+   AND (%(before)s::uuid IS NULL OR j.id < %(before)s)
+ ORDER BY j.id DESC
+ LIMIT %(limit)s;
+
+-- retry_job --
+UPDATE jobs SET state = 'waiting'
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND state = 'failed';
+
+-- drop_failed --
+-- The queue's own row of a job that failed.
+DELETE FROM queue.procrastinate_jobs WHERE status = 'failed' AND args ->> 'job' = %(job)s;
+
+-- note_attempt --
+UPDATE jobs SET state = %(state)s, attempts = attempts + 1, error = %(error)s, tried_at = now()
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND state <> 'succeeded';
+
+-- queue_state --
+-- How the whole queue stands: what is due, since when, what failed, how many workers give signs of life.
+SELECT (SELECT count(*) FROM queue.procrastinate_jobs
+         WHERE status = 'todo' AND coalesce(scheduled_at <= now(), TRUE)) AS waiting,
+       coalesce((SELECT extract(epoch FROM now() - min(coalesce(j.scheduled_at, e.at)))
+                   FROM (SELECT * FROM queue.procrastinate_jobs
+                          WHERE status = 'todo' AND coalesce(scheduled_at <= now(), TRUE)
+                          ORDER BY priority DESC, id LIMIT 1) AS j
+                   JOIN queue.procrastinate_events e ON e.job_id = j.id AND e.type = 'deferred'), 0)::float8 AS oldest_s,
+       (SELECT count(*) FROM queue.procrastinate_jobs WHERE status = 'failed') AS failed,
+       (SELECT count(*) FROM queue.procrastinate_jobs j
+          LEFT JOIN queue.procrastinate_workers w ON w.id = j.worker_id
+         WHERE j.status = 'doing'
+           AND coalesce(w.last_heartbeat < now() - make_interval(secs => %(stalled_s)s), TRUE)) AS stalled,
+       (SELECT count(*) FROM queue.procrastinate_workers
+         WHERE last_heartbeat > now() - make_interval(secs => %(stalled_s)s)) AS workers;

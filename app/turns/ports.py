@@ -1,0 +1,217 @@
+"""What turns need of the world."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
+
+from app.domain.entries import Content
+from app.domain.idempotency import IdempotencyKey
+from app.domain.ids import IdKind, PublicId
+from app.domain.spaces import SpaceKey
+from app.turns.records import Conversation, Job, JobState, Message, NewTurn, Session, Task, Turn
+from app.turns.summary import Summary
+
+NewId = Callable[[IdKind, UUID], PublicId]
+"""Makes an id of a kind for an item of a space."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageQuery:
+    """Which messages of a space to list; None does not filter.
+
+    Attributes:
+        terms: What they must say, as hashed words: any of them, best first. Without, newest first.
+        before: Continues a list that is newest first, exclusive.
+    """
+
+    space: SpaceKey
+    limit: int
+    session: UUID | None = None
+    terms: tuple[int, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    before: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What a deletion removed, and the jobs that take it out of everything derived."""
+
+    messages: int
+    jobs: int
+
+
+class TurnStore(Protocol):
+    """Keeps turns, each with its jobs in one transaction."""
+
+    async def keep(self, turn: NewTurn, tasks: Sequence[Task], idempotency: IdempotencyKey | None) -> Turn | PublicId:
+        """Store a turn, unless it is there; the stored turn, or the id of the one that was there.
+
+        Raises:
+            ConflictError: If another turn has its id, or one of its messages' ids.
+            IdempotencyConflictError: If the key was used for another request.
+            UnavailableError: If the store does not answer.
+        """
+        ...
+
+    async def turn(self, tenant_id: UUID, turn_id: PublicId) -> Turn | None:
+        """A turn with its messages, and those of the turn before it."""
+        ...
+
+    async def message(self, tenant_id: UUID, message_id: PublicId) -> Message | None:
+        """A message; one that was deleted is none."""
+        ...
+
+    async def messages(self, query: MessageQuery) -> tuple[Message, ...]:
+        """Messages of a space, newest first, or best first."""
+        ...
+
+    async def edit(
+        self, tenant_id: UUID, message: Message, text: str, tasks: Sequence[Task], idempotency: IdempotencyKey | None
+    ) -> Message:
+        """Replace the text of the version that is given.
+
+        Raises:
+            PreconditionFailedError: If it is not the current one.
+            NotFoundError: If it was deleted at the same moment.
+        """
+        ...
+
+    async def delete(
+        self, space: SpaceKey, tasks: Sequence[Task], *, message: UUID | None = None, session: UUID | None = None
+    ) -> Erasure:
+        """Take every word out of a message, or of all messages of a session."""
+        ...
+
+    async def sessions(self, space: SpaceKey, limit: int, before: tuple[datetime, UUID] | None) -> tuple[Session, ...]:
+        """The sessions of a space, the latest first, `before` exclusive."""
+        ...
+
+    async def session(self, tenant_id: UUID, session: PublicId) -> Session | None:
+        """A session with its conversations, the latest first."""
+        ...
+
+    async def close(self, space: SpaceKey, session: UUID) -> int:
+        """Close the conversations of a session that are open, each to be summarised; how many."""
+        ...
+
+    async def close_silent(self, tenant_id: UUID, gap_s: float) -> int:
+        """Close a tenant's conversations that have been silent for so long, likewise."""
+        ...
+
+    async def conversation(
+        self, tenant_id: UUID, conversation_id: PublicId
+    ) -> tuple[Conversation, tuple[Message, ...], int] | None:
+        """A conversation, all that was said in it in order, and its revision."""
+        ...
+
+    async def summarise(self, tenant_id: UUID, conversation_id: PublicId, summary: Mapping[str, Any] | None) -> None:
+        """Keep a summary."""
+        ...
+
+    async def index(self, tenant_id: UUID, turn: Turn, terms: Mapping[PublicId, Mapping[int, float]]) -> bool:
+        """Make the messages of a turn searchable by their words: hashed terms to frequencies.
+
+        Returns:
+            Whether the turn was still as it had been read; if not, nothing was done.
+        """
+        ...
+
+
+class JobStore(Protocol):
+    """The jobs of a tenant."""
+
+    async def job(self, tenant_id: UUID, job_id: PublicId) -> Job | None:
+        """A job."""
+        ...
+
+    async def jobs(
+        self, tenant_id: UUID, spaces: Sequence[str] | None, state: JobState | None, limit: int, before: UUID | None
+    ) -> tuple[Job, ...]:
+        """Jobs, newest first, `before` exclusive; None does not filter."""
+        ...
+
+    async def retry(self, tenant_id: UUID, job: Job) -> None:
+        """Queue a failed job again.
+
+        Raises:
+            ConflictError: If it has not failed.
+        """
+        ...
+
+
+class Source(NamedTuple):
+    """What an entry is derived from, as it was read: a turn, or a conversation, and its revision."""
+
+    id: PublicId
+    revision: int
+
+
+class Keeper(Protocol):
+    """Keeps derived entries."""
+
+    async def keep(
+        self, space: SpaceKey, entry_id: PublicId, content: Content | None, source: tuple[PublicId, int], *, erase: bool
+    ) -> bool:
+        """Bring an entry up to its source: made once, edited where it differs, erased for None.
+
+        Args:
+            erase: Whether earlier versions must not stay.
+
+        Returns:
+            Whether the source was still as it had been read; if not, nothing was done.
+        """
+        ...
+
+
+class WorkingMemory(Protocol):
+    """The latest messages of each session, for a while."""
+
+    async def recent(self, tenant_id: UUID, session: PublicId) -> tuple[Message, ...]:
+        """Oldest first; without those that ran out or were deleted.
+
+        Raises:
+            UnavailableError: If it does not answer.
+        """
+        ...
+
+    async def add(self, tenant_id: UUID, messages: Sequence[Message]) -> None:
+        """Note messages that are stored. A memory that does not answer gets them with the next `refresh`."""
+        ...
+
+    async def forget(self, tenant_id: UUID, session: PublicId, messages: Sequence[PublicId] | None) -> None:
+        """Drop messages of a session, or all; likewise."""
+        ...
+
+    async def refresh(self, tenant_id: UUID, session: PublicId) -> None:
+        """Bring it up to what is stored.
+
+        Raises:
+            UnavailableError: If it does not answer.
+        """
+        ...
+
+
+class Summariser(Protocol):
+    """A language model that may summarise better."""
+
+    async def summarise(self, plain: Summary, messages: Sequence[Message]) -> Summary | None:
+        """A better summary than the extractive one; None if it refuses, fails, is late or talks nonsense."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """What a job must do beyond bringing things up to date.
+
+    Attributes:
+        erase: Earlier versions of what is derived must not stay.
+    """
+
+    erase: bool = False
+
+
+Handler = Callable[[UUID, PublicId, JobOptions], Awaitable[None]]
+"""Does a task: tenant, subject, options."""

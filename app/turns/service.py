@@ -1,0 +1,297 @@
+"""The shell of turns: what was said is stored, read, corrected and taken back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID
+
+from app.domain.callers import Caller
+from app.domain.entries import Author
+from app.domain.errors import FieldProblem, InvalidInputError, NotFoundError, PreconditionFailedError
+from app.domain.idempotency import IdempotencyKey
+from app.domain.ids import IdKind, PublicId, find_id
+from app.domain.spaces import SpaceKey
+from app.text.terms import query_terms, term_hash
+from app.turns.documents import personal_space
+from app.turns.ports import Erasure, JobStore, MessageQuery, NewId, TurnStore, WorkingMemory
+from app.turns.records import Job, JobState, Message, NewMessage, NewTurn, Session, Speaker, Task, Turn, session_uuid
+
+_DERIVED: Final = (Task.HISTORY, Task.EPISODE, Task.PERSONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posted:
+    """A message as it was posted."""
+
+    text: str
+    role: Speaker = Speaker.USER
+    author: Author = field(default_factory=Author)
+    at: datetime | None = None
+    given_id: str | None = None
+    mentions: tuple[str, ...] = ()
+    media: tuple[dict[str, str], ...] = ()
+    event: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostedTurn:
+    """A turn as it was posted. The reply is its last message."""
+
+    space: str
+    session: str | None
+    given_id: str | None
+    fingerprint: bytes
+    messages: tuple[Posted, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnService:
+    """Post, read, edit and delete what was said."""
+
+    store: TurnStore
+    working: WorkingMemory
+    new_id: NewId
+
+    async def post(
+        self, caller: Caller, posted: PostedTurn, now: datetime, idempotency: IdempotencyKey | None = None
+    ) -> Turn:
+        """Store a turn with its jobs; the same turn again changes nothing, and answers the same.
+
+        Raises:
+            ForbiddenError: If the key may not write there.
+            InvalidInputError: If its session is one of another space.
+            ConflictError: If another turn has its id, or one of its messages' ids.
+        """
+        space = caller.writable_space(posted.space)
+        new = self._new_turn(caller, space, posted, now)
+        tasks = [Task.HISTORY, Task.EPISODE]
+        if any(message.personal_space for message in new.messages):
+            tasks.append(Task.PERSONAL)
+        kept = await self.store.keep(new, tasks, idempotency)
+        if isinstance(kept, Turn):
+            await self.working.add(space.tenant_id, kept.messages)
+            return kept
+        turn = await self.store.turn(space.tenant_id, kept)
+        if turn is None:
+            raise NotFoundError(f"the turn {kept} was purged from the history since")
+        return turn
+
+    def _new_turn(self, caller: Caller, space: SpaceKey, posted: PostedTurn, now: datetime) -> NewTurn:
+        session, name = self._session(space, posted.session)
+        messages = tuple(self._new_message(caller, space, message, now) for message in posted.messages)
+        return NewTurn(
+            id=self.new_id(IdKind.TURN, space.space_id),
+            space=space,
+            session=session,
+            session_name=name,
+            conversation=self.new_id(IdKind.CONVERSATION, space.space_id).uuid,
+            given_id=posted.given_id,
+            fingerprint=posted.fingerprint,
+            said_at=min(message.said_at for message in messages),
+            messages=messages,
+        )
+
+    def _session(self, space: SpaceKey, session: str | None) -> tuple[UUID, str | None]:
+        if session is None:
+            return self.new_id(IdKind.SESSION, space.space_id).uuid, None
+        return session_of(space, session), None if find_id(session, IdKind.SESSION) else session
+
+    def _new_message(self, caller: Caller, space: SpaceKey, posted: Posted, now: datetime) -> NewMessage:
+        message = NewMessage(
+            id=self.new_id(IdKind.MESSAGE, space.space_id).uuid,
+            text=posted.text,
+            role=posted.role,
+            said_at=posted.at or now,
+            author=posted.author,
+            given_id=posted.given_id,
+            mentions=posted.mentions,
+            media=posted.media,
+            event=posted.event,
+        )
+        own = personal_space(message, space.name)
+        return message if own is None or not caller.may_touch(own) else replace(message, personal_space=own)
+
+    async def get(self, caller: Caller, turn_id: PublicId) -> Turn:
+        """A turn.
+
+        Raises:
+            NotFoundError: If the caller's tenant has no such turn within the key's reach.
+        """
+        turn = await self.store.turn(caller.tenant_id, turn_id)
+        if turn is None or not caller.may_touch(turn.space):
+            raise NotFoundError(f"no turn {turn_id}")
+        return turn
+
+    async def message(self, caller: Caller, message_id: PublicId) -> Message:
+        """A message.
+
+        Raises:
+            NotFoundError: If there is none, or it was deleted.
+        """
+        message = await self.store.message(caller.tenant_id, message_id)
+        if message is None or not caller.may_touch(message.space):
+            raise NotFoundError(f"no message {message_id}")
+        return message
+
+    async def messages(self, query: MessageQuery, words: str) -> tuple[Message, ...]:
+        """Messages of a space: newest first, or those that say something of what is sought, best first."""
+        if not words.strip():
+            return await self.store.messages(query)
+        terms = tuple(term_hash(term.term) for term in query_terms(words))
+        if not terms:
+            return ()
+        return await self.store.messages(
+            MessageQuery(query.space, query.limit, query.session, terms, query.since, query.until)
+        )
+
+    async def edit(
+        self,
+        caller: Caller,
+        message_id: PublicId,
+        text: str,
+        *,
+        if_version: int | None = None,
+        idempotency: IdempotencyKey | None = None,
+    ) -> Message:
+        """Replace a message's text, here and in everything derived from it.
+
+        Raises:
+            NotFoundError: If there is no such message.
+            PreconditionFailedError: If `if_version` is not the current one.
+        """
+        message = await self._writable(caller, message_id, if_version)
+        edited = await self.store.edit(caller.tenant_id, message, text, _DERIVED, idempotency)
+        await self.working.add(caller.tenant_id, [edited])
+        return edited
+
+    async def delete(self, caller: Caller, message_id: PublicId, *, if_version: int | None = None) -> Erasure:
+        """Take a message back, here and from everything derived from it.
+
+        Raises:
+            NotFoundError: If there is no such message.
+            PreconditionFailedError: If `if_version` is not the current one.
+        """
+        message = await self._writable(caller, message_id, if_version)
+        erased = await self.store.delete(caller.writable_space(message.space), _DERIVED, message=message_id.uuid)
+        await self.working.forget(caller.tenant_id, message.session, [message_id])
+        return erased
+
+    async def _writable(self, caller: Caller, message_id: PublicId, if_version: int | None) -> Message:
+        message = await self.message(caller, message_id)
+        caller.writable_space(message.space)
+        if if_version is not None and message.version != if_version:
+            raise PreconditionFailedError(f"{message_id} is at version {message.version}, not {if_version}")
+        return message
+
+    async def sessions(self, space: SpaceKey, limit: int, before: tuple[datetime, UUID] | None) -> tuple[Session, ...]:
+        """The sessions of a space, the latest first, `before` exclusive."""
+        return await self.store.sessions(space, limit, before)
+
+    async def session(self, caller: Caller, session: PublicId) -> Session:
+        """A session with its conversations.
+
+        Raises:
+            NotFoundError: If there is none.
+        """
+        found = await self.store.session(caller.tenant_id, session)
+        if found is None or not caller.may_touch(found.space):
+            raise NotFoundError(f"no session {session}")
+        return found
+
+    async def recent(self, caller: Caller, session: PublicId) -> tuple[Message, ...]:
+        """What working memory holds of a session, oldest first.
+
+        Raises:
+            NotFoundError: If there is no such session.
+            UnavailableError: If it does not answer.
+        """
+        found = await self.session(caller, session)
+        return await self.working.recent(caller.tenant_id, found.id)
+
+    async def end(self, caller: Caller, session: PublicId) -> int:
+        """Close what is open of a session, to be summarised; how many conversations.
+
+        Raises:
+            NotFoundError: If there is no such session.
+        """
+        found = await self.session(caller, session)
+        return await self.store.close(caller.writable_space(found.space), session.uuid)
+
+    async def delete_session(self, caller: Caller, session: PublicId) -> Erasure:
+        """Take back all that was said in a session.
+
+        Raises:
+            NotFoundError: If there is no such session.
+        """
+        found = await self.session(caller, session)
+        space = caller.writable_space(found.space)
+        await self.store.close(space, session.uuid)
+        erased = await self.store.delete(space, _DERIVED, session=session.uuid)
+        await self.working.forget(caller.tenant_id, session, None)
+        return erased
+
+
+def session_position(cursor: str) -> tuple[datetime, UUID]:
+    """Where a list of sessions goes on: the last time and the id of its last session.
+
+    Raises:
+        InvalidInputError: If it is no such position.
+    """
+    moment, _, last = cursor.partition(" ")
+    try:
+        return datetime.fromisoformat(moment).astimezone(UTC), UUID(last)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInputError(FieldProblem("cursor", "must be the next_cursor of an earlier page")) from error
+
+
+def session_of(space: SpaceKey, session: str) -> UUID:
+    """The id of a session in a space, by our id or by the platform's name.
+
+    Raises:
+        InvalidInputError: If it is the id of a session in another space.
+    """
+    found = find_id(session, IdKind.SESSION)
+    if found is None:
+        return session_uuid(space, session)
+    if found.space_id != space.space_id:
+        raise InvalidInputError(FieldProblem("session", "is a session of another space"))
+    return found.uuid
+
+
+@dataclass(frozen=True, slots=True)
+class JobService:
+    """The jobs of a tenant, as far as a key reaches."""
+
+    store: JobStore
+
+    async def get(self, caller: Caller, job_id: PublicId) -> Job:
+        """A job.
+
+        Raises:
+            NotFoundError: If there is none within the key's reach.
+        """
+        job = await self.store.job(caller.tenant_id, job_id)
+        if job is None or not caller.may_touch(job.space):
+            raise NotFoundError(f"no job {job_id}")
+        return job
+
+    async def listing(
+        self, caller: Caller, *, spaces: Sequence[str] | None, state: JobState | None, limit: int, before: UUID | None
+    ) -> tuple[Job, ...]:
+        """Jobs within the key's reach, newest first."""
+        reach = caller.spaces if spaces is None else [caller.space(name).name for name in spaces]
+        return await self.store.jobs(caller.tenant_id, None if reach is None else sorted(reach), state, limit, before)
+
+    async def retry(self, caller: Caller, job_id: PublicId) -> Job:
+        """Have a job that failed tried again.
+
+        Raises:
+            NotFoundError: If there is none within the key's reach.
+            ForbiddenError: If the key may not write there.
+            ConflictError: If it has not failed.
+        """
+        job = await self.get(caller, job_id)
+        caller.writable_space(job.space)
+        await self.store.retry(caller.tenant_id, job)
+        return await self.get(caller, job_id)

@@ -1,0 +1,121 @@
+"""What the workers do. Every task reads what was said now and brings something derived up to it.
+
+So a task may run any number of times, in any order, after any crash: what comes out is the same.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from app.domain.ids import IdKind, PublicId
+from app.domain.spaces import SpaceKey
+from app.text.terms import document_terms, term_hash
+from app.turns.documents import episode_content, heard, personal_content, personal_documents
+from app.turns.ports import Handler, JobOptions, Keeper, Source, Summariser, TurnStore, WorkingMemory
+from app.turns.records import Conversation, Message, Task, Turn
+from app.turns.summary import Summary, summarise, summary_content
+
+_TRIES: Final = 10
+"""How often something may change while it is worked on before the job is put off."""
+
+
+class OvertakenError(TimeoutError):
+    """What a job worked on was changed again and again meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTasks:
+    """The tasks, over what they need."""
+
+    store: TurnStore
+    keeper: Keeper
+    working: WorkingMemory
+    summariser: Summariser | None = None
+
+    @property
+    def handlers(self) -> Mapping[Task, Handler]:
+        """Who does what."""
+        return {
+            Task.HISTORY: self.history,
+            Task.EPISODE: self.episode,
+            Task.PERSONAL: self.personal,
+            Task.SUMMARY: self.summary,
+        }
+
+    async def history(self, tenant_id: UUID, subject: PublicId, options: JobOptions) -> None:
+        """Make the messages of a turn searchable, and bring working memory up to them."""
+        del options
+        for _ in range(_TRIES):
+            turn = await self.store.turn(tenant_id, subject)
+            if turn is None or await self.store.index(tenant_id, turn, _terms(turn)):
+                break
+        else:
+            raise OvertakenError(str(subject))
+        if turn is not None:
+            await self.working.refresh(tenant_id, turn.session)
+
+    async def episode(self, tenant_id: UUID, subject: PublicId, options: JobOptions) -> None:
+        """Keep the whole turn as an episode of the space in which it was said."""
+        for _ in range(_TRIES):
+            turn = await self.store.turn(tenant_id, subject)
+            if turn is None:
+                return
+            episode = PublicId(subject.uuid, subject.space_id, IdKind.EPISODE)
+            space, source = SpaceKey(tenant_id, turn.space), Source(subject, turn.revision)
+            if await self.keeper.keep(space, episode, episode_content(turn), source, erase=options.erase):
+                return
+        raise OvertakenError(str(subject))
+
+    async def personal(self, tenant_id: UUID, subject: PublicId, options: JobOptions) -> None:
+        """Keep each author's own words in that author's own space."""
+        for _ in range(_TRIES):
+            turn = await self.store.turn(tenant_id, subject)
+            if turn is None or await self._personal(tenant_id, turn, options):
+                return
+        raise OvertakenError(str(subject))
+
+    async def _personal(self, tenant_id: UUID, turn: Turn, options: JobOptions) -> bool:
+        documents = {d.space: personal_content(turn, d) for d in personal_documents(turn) if d.space != turn.space}
+        for name in dict.fromkeys(m.personal_space for m in turn.messages if m.personal_space):
+            space = SpaceKey(tenant_id, name)
+            entry_id = PublicId(turn.id.uuid, space.space_id, IdKind.EPISODE)
+            source = Source(turn.id, turn.revision)
+            if not await self.keeper.keep(space, entry_id, documents.get(name), source, erase=options.erase):
+                return False
+        return True
+
+    async def summary(self, tenant_id: UUID, subject: PublicId, options: JobOptions) -> None:
+        """Keep what a conversation was about as an episode of its space."""
+        for _ in range(_TRIES):
+            found = await self.store.conversation(tenant_id, subject)
+            if found is None:
+                return
+            conversation, messages, revision = found
+            told = await self._told(conversation, messages)
+            content = None if told is None else summary_content(told, conversation)
+            space, source = SpaceKey(tenant_id, conversation.space), Source(subject, revision)
+            episode = PublicId(subject.uuid, subject.space_id, IdKind.EPISODE)
+            if await self.keeper.keep(space, episode, content, source, erase=options.erase):
+                await self.store.summarise(tenant_id, subject, None if told is None else told.as_json())
+                return
+        raise OvertakenError(str(subject))
+
+    async def _told(self, conversation: Conversation, messages: tuple[Message, ...]) -> Summary | None:
+        plain = summarise(conversation, messages)
+        if plain is None or self.summariser is None:
+            return plain
+        return await self.summariser.summarise(plain, messages) or plain
+
+
+def _terms(turn: Turn) -> dict[PublicId, Mapping[int, float]]:
+    """By which words each message is found: hashed terms to frequencies."""
+    found: dict[PublicId, Mapping[int, float]] = {}
+    for message in turn.messages:
+        if text := heard(message):
+            counts: defaultdict[int, float] = defaultdict(float)
+            for term, tf in document_terms(text).frequencies.items():
+                counts[term_hash(term)] += tf
+            found[message.id] = counts
+    return found
