@@ -209,7 +209,7 @@ def _same_claim(kept: Content, other: Content) -> bool:
     """Whether both say one thing and the other says nothing beside it that is not in the kept one."""
     if kept.claim is None or other.claim is None or _told(kept.claim) != _told(other.claim):
         return False
-    if negations(kept.text) != negations(other.text):
+    if negations(kept.text) != negations(other.text) or max(len(kept.text), len(other.text)) > TEXT_CHARS:
         return False
     if _beside_claim(other) <= _folded(kept.text):
         return True

@@ -56,7 +56,7 @@ def _run_for(space: Space, seconds: float) -> bool:
 
 
 async def test_killed_at_random_and_run_again_it_ends_the_same(store):
-    seeds = [seed for case in cases(300) for seed in case.seeds]
+    seeds = [seed for case in cases(200) for seed in case.seeds]
     killed, whole = store.space(), store.space()
     for space in (killed, whole):
         await plant(space, seeds)
@@ -272,7 +272,7 @@ def test_writers_and_consolidations_in_any_order_lose_nothing(store):
 
     case = Here.TestCase()
     case.settings = settings(
-        max_examples=15, stateful_step_count=8, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
+        max_examples=10, stateful_step_count=8, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
     )
     case.runTest()
 
