@@ -572,7 +572,9 @@ class AssemblySessions:
     async def recent(self, tenant_id: UUID, session: PublicId) -> tuple[Said, ...]:
         """Oldest first; without prompts, the output of tools and quotations of our own prompts."""
         messages = await self.working.recent(tenant_id, session)
-        return tuple(Said(text, _author(m), m.said_at, own_space(m)) for m in messages if (text := heard(m)))
+        return tuple(
+            Said(text, _author(m), m.said_at, own_space(m), m.turn.uuid) for m in messages if (text := heard(m))
+        )
 
 
 def _author(message: Message) -> str:

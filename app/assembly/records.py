@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,12 +96,14 @@ class Message:
 
     Attributes:
         space: The only space whose memories it can contradict; None for any.
+        turn: The turn that it is part of, if that is known: its episode has the id of it and says nothing new.
     """
 
     text: str
     author: str | None = None
     at: datetime | None = None
     space: str | None = None
+    turn: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
