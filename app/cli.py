@@ -19,8 +19,9 @@ import typer
 from pydantic_settings import SettingsError
 from uvicorn.loops.auto import auto_loop_factory
 
-from app import changing
+from app import changing, consolidating
 from app.changing import Meter
+from app.consolidation.service import Progress, Report
 from app.domain.callers import ROLES, NewKey
 from app.domain.errors import UnavailableError
 from app.domain.spaces import check_space
@@ -188,6 +189,34 @@ def reembed(  # noqa: PLR0917 - typer calls it by name
             typer.echo(_moved_lines(moved))
 
     _run(work)
+
+
+@app.command()
+def consolidate(
+    space: Annotated[str, typer.Argument(help="The space, such as user:42.")],
+    tenant: Annotated[str, typer.Option(help="Whose space: the name of the tenant.")] = DEFAULT_TENANT,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change and why.")] = False,
+) -> None:
+    """Put a space in order now, while services go on: merge, supersede, archive. It can be stopped and run again."""
+    name = _space(space)
+
+    def show(progress: Progress) -> None:
+        typer.echo(progress.line(), err=True)
+
+    async def work(settings: Settings) -> None:
+        report, seconds = await consolidating.consolidate(settings, tenant, name, show, dry_run=dry_run)
+        if dry_run:
+            for change in report.changes:
+                typer.echo("\t".join((change.action, change.why, str(change.entry), str(change.kept or "-"))))
+        typer.echo(_report_line(report, seconds, dry_run=dry_run))
+
+    _run(work)
+
+
+def _report_line(report: Report, seconds: float, *, dry_run: bool) -> str:
+    figures = ", ".join(f"{count:,} {name}" for name, count in report.figures.items())
+    return f"{'Would do' if dry_run else 'Done'} in {seconds:.0f} s: {figures}."
 
 
 def _model_options(

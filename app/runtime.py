@@ -27,7 +27,9 @@ from app.assembly.records import AssemblyRules, BudgetTokens, Format, Section
 from app.assembly.records import Message as Said
 from app.assembly.render import MARKUP, render_block, render_section
 from app.assembly.service import AssemblyService
+from app.consolidation.service import ConsolidationService
 from app.contradictions.claims import derive_claim
+from app.contradictions.detect import SimilarityBand
 from app.domain.callers import NewKey, Role
 from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind, PublicId
@@ -52,6 +54,7 @@ from app.extraction.service import ExtractionService
 from app.llm.client import ChatCompleter, completions_url
 from app.llm.summaries import LlmSummariser
 from app.maintenance.service import MaintenanceService
+from app.profile.service import ProfileService
 from app.scoring.asked import Asked
 from app.scoring.relevance import MIN_RELEVANCE
 from app.settings import MeasuredModel, Settings
@@ -60,6 +63,7 @@ from app.soul.service import SoulService
 from app.store import embedded
 from app.store.archive import FolderArchive
 from app.store.assembly_log import PostgresAssemblyLog
+from app.store.consolidation import PostgresConsolidation
 from app.store.entries import Pool, PostgresEntries
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
 from app.store.llm_budget import PostgresTokenBudget
@@ -67,6 +71,7 @@ from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
 from app.store.models import ModelCentre, ModelRow, ModelSpec, adopt_model, list_models
 from app.store.pool import create_pool, ping
+from app.store.profile import PostgresProfile
 from app.store.queue import NO_QUEUE, Queue, QueueState, queue_state
 from app.store.resident.spaces import ResidentSpaces
 from app.store.retriever import PostgresRetriever
@@ -164,6 +169,8 @@ class Runtime:
     assembly_log: AssemblyLog
     recorder: Recorder
     maintenance: MaintenanceService
+    consolidation: ConsolidationService
+    profile: ProfileService
     extraction: ExtractionService
     turns: TurnService
     jobs: JobService
@@ -458,7 +465,11 @@ def _build(
     count: TokenCounter,
     outside: "_Outside",
 ) -> Runtime:
-    entries = EntryService(PostgresEntries(pool, resident.drop), models, new_id)
+    store = PostgresEntries(pool, resident.drop)
+    entries = EntryService(store, models, new_id)
+    consolidation = ConsolidationService(
+        PostgresConsolidation(store), partial(_band_of, models), settings.archive_below
+    )
     assembly_log = PostgresAssemblyLog(pool, resident.count_uses)
     queue = Queue(outside.url, random.random, settings.worker_concurrency)
     turns = PostgresTurns(pool, queue, new_uuid)
@@ -489,7 +500,10 @@ def _build(
             settings.assembly_log_days,
             lambda tenant_id: turns.close_silent(tenant_id, CONVERSATION_GAP.total_seconds()),
             history.purge,
+            lambda tenant_id: consolidation.run_due(tenant_id, settings.consolidation_hours, _now()),
         ),
+        consolidation=consolidation,
+        profile=ProfileService(PostgresProfile(pool)),
         turns=TurnService(turns, working, new_id),
         jobs=JobService(turns),
         history=history,
@@ -503,6 +517,11 @@ def _build(
             lambda: queue_state(pool),
         ),
     )
+
+
+def _band_of(models: ServedModels, model_id: int) -> SimilarityBand | None:
+    """Where a model's contradictions lie; None for one that this process has not loaded."""
+    return next((model.calibration.band for model in models.served if model.id == model_id), None)
 
 
 @dataclass(frozen=True, slots=True)

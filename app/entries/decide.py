@@ -14,6 +14,10 @@ ClaimPlace = tuple[str, str, str]
 """Scope, subject and attribute: where at most one value is current."""
 
 
+BY_HAND = frozenset({"undo", "restored"})
+"""Reasons of versions by which somebody took a change back."""
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
     """When a write happens: the transaction's time, and the place in the space's history."""
@@ -129,9 +133,23 @@ def relieved(standing: Iterable[Entry], moment: Moment) -> tuple[Entry, ...]:
     )
 
 
-def supersede(loser: Entry, winner: Entry, moment: Moment) -> Entry:
+def supersede(loser: Entry, winner: Entry, moment: Moment, *, reason: str = "superseded") -> Entry:
     """The loser's next version: superseded, true until the winner began to be."""
-    return _as_superseded(next_version(loser, moment, reason="superseded"), winner)
+    return _as_superseded(next_version(loser, moment, reason=reason), winner)
+
+
+def is_kept_by_hand(entry: Entry) -> bool:
+    """Whether somebody undid the last change: what they undid is not done again until the entry changes."""
+    return entry.reason in BY_HAND
+
+
+def may_give_way(loser: Entry, winner: Entry) -> bool:
+    """Whether the loser may be superseded unasked: not if one of both was kept by hand when the other was known."""
+    return not (_is_kept_beside(loser, winner) or _is_kept_beside(winner, loser))
+
+
+def _is_kept_beside(entry: Entry, other: Entry) -> bool:
+    return is_kept_by_hand(entry) and other.sequence < entry.sequence
 
 
 def _as_superseded(entry: Entry, winner: Entry) -> Entry:

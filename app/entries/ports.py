@@ -128,6 +128,18 @@ class SpaceUnit(Protocol):
         """The current version of an entry."""
         ...
 
+    async def currents(self, entry_ids: Sequence[PublicId]) -> tuple[Entry, ...]:
+        """The current versions of entries, in no order; those erased are missing."""
+        ...
+
+    async def merged_into(self, entry_id: PublicId) -> tuple[Entry, ...]:
+        """The entries that said the same as this one and gave way to it, by id."""
+        ...
+
+    async def carry_uses(self, merged: Sequence[PublicId], kept: PublicId) -> None:
+        """Count the uses of entries that were merged for the one that is kept."""
+        ...
+
     async def versions(self, wanted: Sequence[tuple[PublicId, int]]) -> tuple[Entry, ...]:
         """Given versions of entries, in the order asked for; those erased are missing."""
         ...

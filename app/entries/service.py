@@ -12,7 +12,16 @@ from app.domain.errors import ConflictError, NotFoundError, PreconditionFailedEr
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
-from app.entries.decide import Settled, first_version, next_version, relieved, rivals_of, settle, supersede
+from app.entries.decide import (
+    Settled,
+    first_version,
+    may_give_way,
+    next_version,
+    relieved,
+    rivals_of,
+    settle,
+    supersede,
+)
 from app.entries.ports import (
     Embedders,
     EntryStore,
@@ -196,12 +205,47 @@ class EntryService:
                 status=history[1].status,
                 last_confirmed_at=history[1].last_confirmed_at,
                 superseded_by=history[1].superseded_by,
+                merged_from=history[1].merged_from,
             )
             claimants = await unit.claimants(_keys([restored.content, current.content]))
             rivals = rivals_of(restored, claimants)
             if rivals and not history[1].unresolved:
                 raise ConflictError(f"{rivals[-1].id} claims otherwise; delete or undo that one first")
             return await _store(unit, settle(restored, claimants, moment), claimants, indexes[0], idempotency)
+
+    async def restore(
+        self,
+        caller: Caller,
+        entry_id: PublicId,
+        *,
+        if_version: int | None = None,
+        idempotency: IdempotencyKey | None = None,
+    ) -> Effect:
+        """Bring an archived entry back, as if it had been confirmed now. One that is active stays as it is.
+
+        Raises:
+            NotFoundError: If there is no such entry.
+            PreconditionFailedError: If `if_version` is not the current version.
+            ConflictError: If it is superseded or retracted, or another entry claims otherwise by now.
+        """
+        space = await self._writable_space(caller, entry_id)
+        async with self.store.unit(space) as unit:
+            if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
+                return (await _replayed(unit, earlier))[0]
+            current = _present(await unit.current(entry_id), entry_id)
+            _check_version(current, if_version)
+            if current.is_live:
+                return Effect(current, Written(current.id, current.version))
+            if current.status is not Status.ARCHIVED:
+                raise ConflictError(f"{entry_id} is {current.status}, not archived")
+            moment = unit.advance()
+            version = next_version(current, moment, reason="restored")
+            restored = replace(version, status=Status.ACTIVE, last_confirmed_at=moment.now)
+            claimants = await unit.claimants(_keys([restored.content]))
+            rivals = rivals_of(restored, claimants)
+            if rivals:
+                raise ConflictError(f"{rivals[-1].id} claims otherwise; delete or undo that one first")
+            return await _store(unit, settle(restored, claimants, moment), claimants, None, idempotency)
 
     async def record_outcome(
         self, caller: Caller, entry_id: PublicId, *, success: bool, idempotency: IdempotencyKey | None = None
@@ -237,7 +281,11 @@ class EntryService:
             superseded = 0
             for proposal in await unit.take_proposals():
                 kept, lost = await unit.current(proposal.kept), await unit.current(proposal.superseded)
-                if _still_seen(kept, proposal.kept_version) and _still_seen(lost, proposal.superseded_version):
+                if (
+                    _still_seen(kept, proposal.kept_version)
+                    and _still_seen(lost, proposal.superseded_version)
+                    and may_give_way(lost, kept)
+                ):
                     await unit.write([VersionWrite(supersede(lost, kept, unit.advance()))])
                     superseded += 1
             return superseded
@@ -276,7 +324,7 @@ class EntryService:
         return True
 
     async def delete(self, caller: Caller, entry_id: PublicId, *, if_version: int | None = None) -> Erased:
-        """Erase an entry physically: every version, index row, count and proposal.
+        """Erase an entry physically: every version, index row, count and proposal; so too what was merged into it.
 
         Raises:
             NotFoundError: If there is no such entry.
@@ -289,7 +337,11 @@ class EntryService:
             claimants = await unit.claimants(_keys([current.content]))
             standing = (claimant for claimant in claimants if claimant.id != entry_id)
             await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
-            return Erased(entry_id, await unit.erase(current))
+            same = await _merged_into(unit, entry_id)
+            removed = dict(await unit.erase(current))
+            for entry in same:
+                removed = {kind: removed[kind] + count for kind, count in (await unit.erase(entry)).items()}
+            return Erased(entry_id, removed)
 
     async def _writable_space(self, caller: Caller, entry_id: PublicId) -> SpaceKey:
         entry = await self.get(caller, entry_id)
@@ -362,6 +414,17 @@ async def _replayed(unit: SpaceUnit, earlier: Sequence[Written]) -> tuple[Effect
     if len(entries) != len(earlier):
         raise ConflictError("what this Idempotency-Key wrote has been erased since")
     return tuple(Effect(entries[w.id], w) for w in earlier)
+
+
+async def _merged_into(unit: SpaceUnit, entry_id: PublicId) -> list[Entry]:
+    """What was merged into an entry, and into that: they say the same."""
+    found: list[Entry] = []
+    waiting = [entry_id]
+    while waiting:
+        merged = await unit.merged_into(waiting.pop())
+        found += merged
+        waiting += [entry.id for entry in merged]
+    return found
 
 
 def _present(entry: Entry | None, entry_id: PublicId) -> Entry:

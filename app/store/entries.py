@@ -172,6 +172,19 @@ class PostgresUnit:
         rows = await self._fetch("current_entry", {"id": entry_id.uuid})
         return entry_from(rows[0]) if rows else None
 
+    async def currents(self, entry_ids: Sequence[PublicId]) -> tuple[Entry, ...]:
+        """The current versions of entries; those erased are missing."""
+        rows = await self._fetch("current_entries", {"ids": [entry_id.uuid for entry_id in entry_ids]})
+        return tuple(map(entry_from, rows))
+
+    async def merged_into(self, entry_id: PublicId) -> tuple[Entry, ...]:
+        """The entries that said the same as this one and gave way to it, by id."""
+        return tuple(map(entry_from, await self._fetch("merged_into", {"id": entry_id.uuid})))
+
+    async def carry_uses(self, merged: Sequence[PublicId], kept: PublicId) -> None:
+        """Count the uses of entries that were merged for the one that is kept."""
+        await self._execute("carry_uses", {"id": kept.uuid, "merged": [entry_id.uuid for entry_id in merged]})
+
     async def versions(self, wanted: Sequence[tuple[PublicId, int]]) -> tuple[Entry, ...]:
         """Given versions, in the order asked for."""
         parameters = {"ids": [i.uuid for i, _ in wanted], "versions": [v for _, v in wanted]}
@@ -213,6 +226,7 @@ class PostgresUnit:
         address = {"id": entry.id.uuid, "terms": texts.terms(entry.id)}
         await self._execute("drop_claim", address)
         await self._execute("forget_winner", address)
+        await self._execute("forget_merged", address)
         removed = {
             kind: await self._execute(f"erase_{kind}", address)
             for kind in ("versions", "vectors", "postings", "uses", "outcomes", "proposals")

@@ -88,6 +88,7 @@ def entry_from(row: Row) -> Entry:
         last_confirmed_at=row["last_confirmed_at"],
         unresolved=row["unresolved"],
         superseded_by=None if superseded_by is None else PublicId(superseded_by, space_id, kind),
+        merged_from=tuple(PublicId(merged, space_id, kind) for merged in row["merged_from"]),
         reason=row["reason"],
     )
 
@@ -154,6 +155,7 @@ def entry_parameters(entry: Entry) -> dict[str, Any]:
         "last_confirmed_at": entry.last_confirmed_at,
         "unresolved": entry.unresolved,
         "superseded_by": entry.superseded_by and entry.superseded_by.uuid,
+        "merged_from": [merged.uuid for merged in entry.merged_from],
         "reason": entry.reason,
         "normal": normal_of(content.text) if entry.tier is Tier.MEMORIES else None,
         "outline": pack_outline(outline(content.text, content.claim)),

@@ -75,6 +75,8 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
         "POST /search": {"json": {**where, "query": "", "also_read": [victim.space], "min_relevance": 0.0}},
         "GET /spaces": {},
         "GET /spaces/{space}": {},
+        "GET /spaces/{space}/profile": {},
+        "POST /spaces/{space}/consolidate": {"json": {"dry_run": True}},
         "POST /tokens": {"json": {**where, "role": "reader"}},
         "POST /context/assemble": {
             "json": {**where, "query": "", "also_read": [victim.space], "persona": victim.space, "trace": True}
@@ -110,5 +112,6 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
             f"DELETE /{resource}/{{id}}": {},
             f"GET /{resource}/{{id}}/versions": {},
             f"POST /{resource}/{{id}}/undo": {},
+            f"POST /{resource}/{{id}}/restore": {},
         }
     return table

@@ -16,6 +16,7 @@ VALUES = {
     "smallint": "1",
     "bigint": "1",
     "bigint[]": "'{}'",
+    "uuid[]": "'{}'",
     "boolean": "true",
     "real": "1",
     "double precision": "1",

@@ -7,6 +7,25 @@ SELECT e.*, s.name AS space
   JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
  WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = %(id)s AND e.closed_at IS NULL;
 
+-- current_entries --
+-- The current versions of given entries; those that are gone are missing.
+SELECT e.*, s.name AS space
+  FROM unnest(%(ids)s::uuid[]) AS wanted(id)
+ CROSS JOIN LATERAL (
+    SELECT * FROM entry_versions
+     WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = wanted.id AND closed_at IS NULL
+     LIMIT 1) AS e
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id;
+
+-- merged_into --
+-- The entries that said the same as a given one and gave way to it.
+SELECT e.*, s.name AS space
+  FROM entry_versions e
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
+ WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.superseded_by = %(id)s
+   AND e.closed_at IS NULL AND e.reason = 'merged'
+ ORDER BY e.id;
+
 -- entry_history --
 -- Versions, newest first.
 SELECT e.*, s.name AS space
@@ -70,15 +89,15 @@ INSERT INTO entry_versions (
     tenant_id, space_id, id, version, text_version, sequence, tier, status, text, category, tags, scope,
     claim_subject, claim_attribute, claim_value, claim_cardinality, claim_derived, importance, confidence,
     valid_from, valid_to, occurred_at, participants, trigger, author_name, author_platform, author_id, session,
-    context, source, recorded_at, first_recorded_at, last_confirmed_at, unresolved, superseded_by, reason, terms, term_count,
-    outline, normal)
+    context, source, recorded_at, first_recorded_at, last_confirmed_at, unresolved, superseded_by, merged_from, reason,
+    terms, term_count, outline, normal)
 VALUES (
     %(tenant_id)s, %(space_id)s, %(id)s, %(version)s, %(text_version)s, %(sequence)s, %(tier)s::tier, %(status)s,
     %(text)s, %(category)s, %(tags)s, %(scope)s, %(claim_subject)s, %(claim_attribute)s, %(claim_value)s,
     %(claim_cardinality)s, %(claim_derived)s, %(importance)s, %(confidence)s, %(valid_from)s, %(valid_to)s,
     %(occurred_at)s, %(participants)s, %(trigger)s, %(author_name)s, %(author_platform)s, %(author_id)s, %(session)s,
     %(context)s, %(source)s, %(recorded_at)s, %(first_recorded_at)s, %(last_confirmed_at)s, %(unresolved)s,
-    %(superseded_by)s, %(reason)s, %(terms)s, %(term_count)s, %(outline)s,
+    %(superseded_by)s, %(merged_from)s::uuid[], %(reason)s, %(terms)s, %(term_count)s, %(outline)s,
     %(normal)s);
 
 -- insert_vector --
@@ -217,6 +236,28 @@ DELETE FROM entry_versions WHERE tenant_id = %(tenant_id)s AND space_id = %(spac
 -- Those that gave way to an erased entry stay superseded, and no longer say by what.
 UPDATE entry_versions SET superseded_by = NULL
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND superseded_by = %(id)s;
+
+-- forget_merged --
+-- Those that it was merged into, and those that they were, no longer name an erased entry.
+WITH RECURSIVE kept(id) AS (
+    SELECT superseded_by FROM entry_versions
+     WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND superseded_by IS NOT NULL
+     UNION
+    SELECT e.superseded_by
+      FROM kept
+      JOIN entry_versions e ON e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = kept.id
+     WHERE e.superseded_by IS NOT NULL)
+UPDATE entry_versions SET merged_from = array_remove(merged_from, %(id)s)
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id IN (SELECT id FROM kept)
+   AND %(id)s = ANY(merged_from);
+
+-- carry_uses --
+-- What was merged was used too.
+INSERT INTO entry_uses (tenant_id, space_id, id, uses, last_session)
+SELECT %(tenant_id)s, %(space_id)s, %(id)s, sum(uses), max(last_session) FROM entry_uses
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(merged)s::uuid[])
+HAVING count(*) > 0
+    ON CONFLICT (tenant_id, space_id, id) DO UPDATE SET uses = entry_uses.uses + excluded.uses;
 
 -- erase_vectors --
 DELETE FROM entry_vectors WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
