@@ -49,6 +49,7 @@ async def opened(new_database, tmp_path, redis):
                 "data_dir": tmp_path,
                 "redis_url": url,
                 "llm_url": llm.url,
+                "llm_model": "small",
                 "worker": "none",
             }
         )
