@@ -23,6 +23,7 @@ from app.assembly.records import AssemblyRules, BudgetTokens, Format, Section
 from app.assembly.render import MARKUP, render_block, render_section
 from app.assembly.service import AssemblyService
 from app.contradictions.claims import derive_claim
+from app.corrections.service import CorrectionService
 from app.domain.callers import NewKey, Role
 from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind, PublicId
@@ -50,6 +51,7 @@ from app.soul.ports import SoulMeasure
 from app.soul.service import SoulService
 from app.store import embedded
 from app.store.assembly_log import PostgresAssemblyLog
+from app.store.corrections import PostgresCorrections
 from app.store.entries import Pool, PostgresEntries
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
 from app.store.maintenance import PostgresHousekeeping
@@ -115,6 +117,7 @@ class Runtime:
     keys: PostgresKeys
     spaces: PostgresSpaces
     entries: EntryService
+    corrections: CorrectionService
     soul: SoulService
     search: SearchService
     assembly: AssemblyService
@@ -386,6 +389,7 @@ def _build(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
         entries=entries,
+        corrections=CorrectionService(PostgresCorrections(pool, secrets.token_bytes), models, new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
         assembly=AssemblyService(

@@ -163,7 +163,9 @@ class Entry:
         last_confirmed_at: When somebody last said that it holds.
         unresolved: In conflict with another entry, and nothing decides which holds.
         superseded_by: The entry that holds instead, when status is superseded.
-        reason: Why this version was written: created, edited, superseded, unresolved, resolved, undo, outcome.
+        reason: Why this version was written: created, edited, superseded, unresolved, resolved, undo, outcome,
+            corrected, refused.
+        corrected: Said to put something else right: it outranks what it replaced for good.
     """
 
     id: PublicId
@@ -180,6 +182,7 @@ class Entry:
     unresolved: bool = False
     superseded_by: PublicId | None = None
     reason: str = "created"
+    corrected: bool = False
 
     @property
     def is_live(self) -> bool:

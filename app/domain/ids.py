@@ -24,6 +24,8 @@ class IdKind(StrEnum):
     PROCEDURE = "pro"
     SOUL = "sol"
     ASSEMBLY = "asm"
+    CORRECTION = "cor"
+    RECEIPT = "rcp"
 
 
 _PREFIXES = frozenset(kind.value for kind in IdKind)

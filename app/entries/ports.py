@@ -15,6 +15,7 @@ from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
 from app.entries.decide import Moment
+from app.entries.tombstones import Mark, Tombstone
 from app.text.terms import DocumentTerms
 
 NewId = Callable[[IdKind, UUID], PublicId]
@@ -132,6 +133,10 @@ class SpaceUnit(Protocol):
 
     async def claimants(self, keys: Sequence[tuple[str, str]]) -> tuple[Entry, ...]:
         """The active entries that have one of these claim keys."""
+        ...
+
+    async def tombstones(self, marks: Sequence[Mark]) -> Mapping[Mark, Tombstone]:
+        """Those of some marks that stand in the space."""
         ...
 
     async def write(self, writes: Sequence[VersionWrite]) -> None:

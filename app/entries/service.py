@@ -1,18 +1,28 @@
 """The shell of writing and reading entries: checks who asks, embeds, locks the space, decides, writes."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from app.contradictions.claims import claim_key, derive_claim
+from app.contradictions.claims import derive_claim
 from app.domain.callers import Caller
 from app.domain.entries import KIND_OF_TIER, Content, Entry, Status, Tier
 from app.domain.errors import ConflictError, NotFoundError, PreconditionFailedError
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
-from app.entries.decide import Settled, first_version, next_version, relieved, rivals_of, settle, supersede
+from app.entries.decide import (
+    Settled,
+    claim_keys,
+    first_version,
+    next_version,
+    refused,
+    relieved,
+    rivals_of,
+    settle,
+    supersede,
+)
 from app.entries.ports import (
     Embedders,
     EntryStore,
@@ -23,6 +33,7 @@ from app.entries.ports import (
     VersionWrite,
     Written,
 )
+from app.entries.tombstones import Tombstone, erased_mark, is_refused, value_marks
 from app.scoring.signals import DEFAULT_CONFIDENCE
 from app.text.terms import document_terms
 
@@ -64,8 +75,16 @@ class EntryService:
         tier: Tier,
         contents: Sequence[Content],
         idempotency: IdempotencyKey | None = None,
+        *,
+        derived: bool = False,
     ) -> tuple[Effect, ...]:
         """Remember something, in order; all of it or nothing. Claims that are not given are derived.
+
+        What a correction took back is kept as history, and never served. What was forgotten can be said again; what
+        is only derived anew is left out.
+
+        Args:
+            derived: Whether it is worked out from something that was said earlier, rather than said now.
 
         Raises:
             ForbiddenError: If the key may not write there.
@@ -78,13 +97,20 @@ class EntryService:
         async with self._indexed(space, known) as (unit, indexes):
             if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
                 return await _replayed(unit, earlier)
-            claimants = {e.id: e for e in await unit.claimants(_keys(known))}
+            claimants = {e.id: e for e in await unit.claimants(claim_keys(known))}
+            buried = await unit.tombstones([mark for c in known for mark in (*value_marks(c), erased_mark(c.text))])
             effects: list[Effect] = []
             writes: list[VersionWrite] = []
             for content, index in zip(known, indexes, strict=True):
-                entry_id = self.new_id(KIND_OF_TIER[tier], space.space_id)
+                if derived and erased_mark(content.text) in buried:
+                    continue
                 moment = unit.advance()
-                settled = settle(first_version(entry_id, space.name, content, moment), claimants.values(), moment)
+                entry = first_version(self.new_id(KIND_OF_TIER[tier], space.space_id), space.name, content, moment)
+                taken_back = is_refused(content, buried)
+                if taken_back is None:
+                    settled = settle(entry, claimants.values(), moment)
+                else:
+                    settled = Settled(refused(entry, await _holder(unit, entry, claimants.values(), taken_back)))
                 claimants |= {e.id: e for e in (settled.entry, *settled.rivals)}
                 writes += [*map(VersionWrite, settled.rivals), VersionWrite(settled.entry, index)]
                 effects.append(_effect(settled))
@@ -152,7 +178,7 @@ class EntryService:
             edited = next_version(current, moment, reason="edited", content=content)
             if (content.text, content.claim) != (current.content.text, current.content.claim):
                 edited = replace(edited, last_confirmed_at=moment.now)  # a tag says nothing about the world
-            claimants = await unit.claimants(_keys([content, current.content]))
+            claimants = await unit.claimants(claim_keys([content, current.content]))
             return await _store(unit, settle(edited, claimants, moment), claimants, index, idempotency)
 
     async def undo(
@@ -186,7 +212,7 @@ class EntryService:
                 last_confirmed_at=history[1].last_confirmed_at,
                 superseded_by=history[1].superseded_by,
             )
-            claimants = await unit.claimants(_keys([restored.content, current.content]))
+            claimants = await unit.claimants(claim_keys([restored.content, current.content]))
             rivals = rivals_of(restored, claimants)
             if rivals and not history[1].unresolved:
                 raise ConflictError(f"{rivals[-1].id} claims otherwise; delete or undo that one first")
@@ -226,7 +252,11 @@ class EntryService:
             superseded = 0
             for proposal in await unit.take_proposals():
                 kept, lost = await unit.current(proposal.kept), await unit.current(proposal.superseded)
-                if _still_seen(kept, proposal.kept_version) and _still_seen(lost, proposal.superseded_version):
+                if (
+                    _still_seen(kept, proposal.kept_version)
+                    and _still_seen(lost, proposal.superseded_version)
+                    and (kept.corrected or not lost.corrected)
+                ):
                     await unit.write([VersionWrite(supersede(lost, kept, unit.advance()))])
                     superseded += 1
             return superseded
@@ -242,7 +272,7 @@ class EntryService:
         async with self.store.unit(space) as unit:
             current = _present(await unit.current(entry_id), entry_id)
             _check_version(current, if_version)
-            claimants = await unit.claimants(_keys([current.content]))
+            claimants = await unit.claimants(claim_keys([current.content]))
             standing = (claimant for claimant in claimants if claimant.id != entry_id)
             await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
             return Erased(entry_id, await unit.erase(current))
@@ -262,18 +292,24 @@ class EntryService:
         believed = self.embedders.only
         if believed is None:
             believed = await self.store.model_of(space)
-        indexes = await self._index(believed, contents)
+        indexes = await index_contents(self.embedders, believed, contents)
         async with self.store.unit(space) as unit:
             if unit.model_id != believed:
-                indexes = await self._index(unit.model_id, contents)
+                indexes = await index_contents(self.embedders, unit.model_id, contents)
             yield unit, indexes
 
-    async def _index(self, model_id: int, contents: Sequence[Content]) -> list[IndexedText]:
-        if not contents:
-            return []
-        texts = [content.indexed_text for content in contents]
-        vectors = await self.embedders.embed_documents(model_id, texts)
-        return [IndexedText(document_terms(t), v, model_id) for t, v in zip(texts, vectors, strict=True)]
+
+async def index_contents(embedders: Embedders, model_id: int, contents: Sequence[Content]) -> list[IndexedText]:
+    """The contents as a model indexes them.
+
+    Raises:
+        UnavailableError: If the model fails, or cannot be had.
+    """
+    if not contents:
+        return []
+    texts = [content.indexed_text for content in contents]
+    vectors = await embedders.embed_documents(model_id, texts)
+    return [IndexedText(document_terms(t), v, model_id) for t, v in zip(texts, vectors, strict=True)]
 
 
 def _with_claim(content: Content, tier: Tier) -> Content:
@@ -282,10 +318,6 @@ def _with_claim(content: Content, tier: Tier) -> Content:
         return content
     derived = derive_claim(content.text)
     return replace(content, claim=derived, claim_derived=derived is not None)
-
-
-def _keys(contents: Sequence[Content]) -> list[tuple[str, str]]:
-    return sorted({claim_key(content.claim) for content in contents if content.claim is not None})
 
 
 def _effect(settled: Settled) -> Effect:
@@ -316,6 +348,15 @@ async def _replayed(unit: SpaceUnit, earlier: Sequence[Written]) -> tuple[Effect
     if len(entries) != len(earlier):
         raise ConflictError("what this Idempotency-Key wrote has been erased since")
     return tuple(Effect(entries[w.id], w) for w in earlier)
+
+
+async def _holder(unit: SpaceUnit, entry: Entry, claimants: Iterable[Entry], taken_back: Tombstone) -> Entry | None:
+    """What holds instead of a value that a correction took back."""
+    rivals = rivals_of(entry, claimants)
+    if rivals:
+        return rivals[-1]
+    by = None if taken_back.entry is None else await unit.current(taken_back.entry)
+    return by if by is not None and by.is_live else None
 
 
 def _present(entry: Entry | None, entry_id: PublicId) -> Entry:

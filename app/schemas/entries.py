@@ -378,6 +378,7 @@ class EntryReply(WireModel):
     unresolved: bool
     superseded_by: EntryId | None
     reason: str
+    corrected: bool
     superseded: list[EntryId] = Field(default_factory=list)
     unresolved_with: list[EntryId] = Field(default_factory=list)
 
@@ -449,6 +450,7 @@ def entry_json(entry: Entry) -> dict[str, Any]:
         "unresolved": entry.unresolved,
         "superseded_by": entry.superseded_by and str(entry.superseded_by),
         "reason": entry.reason,
+        "corrected": entry.corrected,
     }
 
 

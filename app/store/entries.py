@@ -22,11 +22,13 @@ from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey, scope_key
 from app.entries.decide import Moment
 from app.entries.ports import IndexedText, Listing, Proposal, VersionWrite, Written
+from app.entries.tombstones import Mark, Tombstone
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.rows import entry_from, entry_parameters
 from app.store.spaces import Locked, lock_space, model_of
+from app.store.tombstones import find_tombstones
 from app.text.terms import term_hash
 
 _SQL = load("entries")
@@ -183,6 +185,10 @@ class PostgresUnit:
             return ()
         parameters = {"subjects": [s for s, _ in keys], "attributes": [a for _, a in keys]}
         return tuple(map(entry_from, await self._fetch("claimants", parameters)))
+
+    async def tombstones(self, marks: Sequence[Mark]) -> Mapping[Mark, Tombstone]:
+        """Those of some marks that stand in the space."""
+        return await find_tombstones(self._connection, self._address, marks)
 
     async def write(self, writes: Sequence[VersionWrite]) -> None:
         """Store versions, in order, and bring every index up to them.

@@ -85,6 +85,7 @@ def entry_from(row: Row) -> Entry:
         unresolved=row["unresolved"],
         superseded_by=None if superseded_by is None else PublicId(superseded_by, space_id, kind),
         reason=row["reason"],
+        corrected=row["corrected"],
     )
 
 
@@ -151,6 +152,7 @@ def entry_parameters(entry: Entry) -> dict[str, Any]:
         "unresolved": entry.unresolved,
         "superseded_by": entry.superseded_by and entry.superseded_by.uuid,
         "reason": entry.reason,
+        "corrected": entry.corrected,
         "outline": pack_outline(outline(content.text, content.claim)),
     }
 

@@ -25,6 +25,8 @@ class Victim:
     procedure: str
     block: str
     assembly: str
+    correction: str
+    question: str
 
 
 def request_for(method: str, path: str, victim: Victim) -> tuple[str, dict[str, Any]]:
@@ -48,6 +50,8 @@ def _items(victim: Victim) -> dict[str, str]:
         "procedures": victim.procedure,
         "soul": victim.block,
         "assemblies": victim.assembly,
+        "corrections": victim.correction,
+        "clarifications": victim.question,
     }
 
 
@@ -72,6 +76,10 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
             "json": {**where, "query": "", "also_read": [victim.space], "persona": victim.space, "trace": True}
         },
         "POST /context/plan": {"json": {**where, "query": ""}},
+        "POST /corrections": {"json": {**where, "said": "My name is Intruder, not Ana."}},
+        "GET /corrections": query,
+        "GET /corrections/{id}": {},
+        "POST /clarifications/{id}": {"json": {"choice": "everywhere"}},
         "GET /assemblies": query,
         "GET /assemblies/{id}": {},
         "POST /assemblies/{id}/replay": {},

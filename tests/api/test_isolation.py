@@ -17,6 +17,10 @@ async def written(client, path, **body):
     return reply.json()["id"]
 
 
+def claimed(attribute):
+    return {"subject": "Ana", "attribute": attribute, "value": SECRET}
+
+
 @pytest.fixture
 async def victim(client) -> Victim:
     """A tenant's space with an item of every kind, each of which holds the secret."""
@@ -28,6 +32,8 @@ async def victim(client) -> Victim:
         procedure=await written(client, "/procedures", text=text),
         block=await written(client, "/soul", name="persona", text=text),
         assembly=await written(client, "/context/assemble", query=f"What is the {SECRET}?", timeout_ms=30_000),
+        correction=await written(client, "/corrections", **claimed("instrument")),
+        question=await written(client, "/corrections", **claimed("toy"), scopes=["story:au1"]),
     )
     items = {"memories": found.memory, "episodes": found.episode, "procedures": found.procedure, "soul": found.block}
     for resource, item in items.items():
@@ -40,6 +46,7 @@ async def everything(client, victim):
     paths = [
         *(f"/{tier}?space={SPACE}&status=any" for tier in ("memories", "episodes", "procedures")),
         f"/soul?space={SPACE}",
+        f"/corrections?space={SPACE}",
         f"/memories/{victim.memory}/versions",
         f"/soul/{victim.block}/versions",
         f"/spaces/{SPACE}",
@@ -127,7 +134,7 @@ async def test_a_foreign_entry_cannot_be_pinned_into_a_prompt(connect, new_tenan
 async def test_counts_of_a_space_are_those_of_the_tenant_alone(client, connect, new_tenant, victim):
     """leak-04: counts leave other tenants' rows out."""
     stranger = connect(new_tenant().key)
-    assert (await client.get(f"/spaces/{SPACE}")).json()["entries"] == {"memories": 1, "episodes": 1, "procedures": 1}
+    assert (await client.get(f"/spaces/{SPACE}")).json()["entries"] == {"memories": 2, "episodes": 1, "procedures": 1}
     empty = (await stranger.get(f"/spaces/{SPACE}")).json()
     assert empty == {
         "name": SPACE,

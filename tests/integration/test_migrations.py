@@ -60,7 +60,15 @@ for _ in range(4):
 print([os.waitpid(child, 0)[1] for child in children])
 """
 
-OF_NO_PERSON = {"tenants", "api_keys", "embedding_models", "spaces", "idempotency_keys", "alembic_version"}
+OF_NO_PERSON = {
+    "tenants",
+    "tenant_secrets",
+    "api_keys",
+    "embedding_models",
+    "spaces",
+    "idempotency_keys",
+    "alembic_version",
+}
 
 
 def rows(url, statement, *parameters):

@@ -62,15 +62,15 @@ INSERT INTO entry_versions (
     tenant_id, space_id, id, version, text_version, sequence, tier, status, text, category, tags, scope,
     claim_subject, claim_attribute, claim_value, claim_cardinality, claim_derived, importance, confidence,
     valid_from, valid_to, occurred_at, participants, trigger, author_name, author_platform, author_id, session,
-    context, source, recorded_at, first_recorded_at, last_confirmed_at, unresolved, superseded_by, reason, terms, term_count,
-    outline)
+    context, source, recorded_at, first_recorded_at, last_confirmed_at, unresolved, superseded_by, reason, corrected, terms,
+    term_count, outline)
 VALUES (
     %(tenant_id)s, %(space_id)s, %(id)s, %(version)s, %(text_version)s, %(sequence)s, %(tier)s::tier, %(status)s,
     %(text)s, %(category)s, %(tags)s, %(scope)s, %(claim_subject)s, %(claim_attribute)s, %(claim_value)s,
     %(claim_cardinality)s, %(claim_derived)s, %(importance)s, %(confidence)s, %(valid_from)s, %(valid_to)s,
     %(occurred_at)s, %(participants)s, %(trigger)s, %(author_name)s, %(author_platform)s, %(author_id)s, %(session)s,
     %(context)s, %(source)s, %(recorded_at)s, %(first_recorded_at)s, %(last_confirmed_at)s, %(unresolved)s,
-    %(superseded_by)s, %(reason)s, %(terms)s, %(term_count)s, %(outline)s);
+    %(superseded_by)s, %(reason)s, %(corrected)s, %(terms)s, %(term_count)s, %(outline)s);
 
 -- insert_vector --
 INSERT INTO entry_vectors (
