@@ -12,7 +12,19 @@ from app.api.authentication import Authentication
 from app.api.errors import on_crash, on_http_error, on_invalid_request, on_ricordo_error
 from app.api.limits import BodyLimit
 from app.api.openapi import DESCRIPTION, TAGS, Api
-from app.api.v1 import assemblies, context, corrections, episodes, memories, procedures, search, soul, spaces, tokens
+from app.api.v1 import (
+    assemblies,
+    context,
+    corrections,
+    episodes,
+    forgetting,
+    memories,
+    procedures,
+    search,
+    soul,
+    spaces,
+    tokens,
+)
 from app.domain.errors import RicordoError
 from app.logs import configure_logging
 from app.runtime import Runtime, open_runtime
@@ -43,7 +55,19 @@ def create_app(runtime: Runtime | None = None) -> FastAPI:
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
     )
-    for module in (context, memories, episodes, procedures, soul, search, spaces, tokens, assemblies, corrections):
+    for module in (
+        context,
+        memories,
+        episodes,
+        procedures,
+        soul,
+        search,
+        spaces,
+        tokens,
+        assemblies,
+        corrections,
+        forgetting,
+    ):
         app.include_router(module.router, prefix="/api/v1")
     app.include_router(health.router)
     app.add_exception_handler(RicordoError, on_ricordo_error)

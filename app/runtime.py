@@ -22,12 +22,15 @@ from app.assembly.recorder import AssemblyLog, Recorder
 from app.assembly.records import AssemblyRules, BudgetTokens, Format, Section
 from app.assembly.render import MARKUP, render_block, render_section
 from app.assembly.service import AssemblyService
+from app.contradictions.caches import forget_texts
 from app.contradictions.claims import derive_claim
 from app.corrections.service import CorrectionService
+from app.corrections.view import ViewStore
 from app.domain.callers import NewKey, Role
 from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind, PublicId
 from app.domain.soul import SoulBlock
+from app.domain.spaces import SpaceKey
 from app.embedding.calibration import CosineMap, ModelCalibration, calibrated
 from app.embedding.centre import measure_centre
 from app.embedding.factory import (
@@ -43,6 +46,7 @@ from app.embedding.inprocess import Prefixes
 from app.embedding.served import ServedModel, ServedModels
 from app.entries.search import SearchService
 from app.entries.service import EntryService
+from app.forgetting.service import ForgettingService
 from app.maintenance.service import MaintenanceService
 from app.scoring.asked import Asked
 from app.scoring.relevance import MIN_RELEVANCE
@@ -53,6 +57,7 @@ from app.store import embedded
 from app.store.assembly_log import PostgresAssemblyLog
 from app.store.corrections import PostgresCorrections
 from app.store.entries import Pool, PostgresEntries
+from app.store.forgetting import PostgresForgetting
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
 from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
@@ -118,6 +123,8 @@ class Runtime:
     spaces: PostgresSpaces
     entries: EntryService
     corrections: CorrectionService
+    views: ViewStore
+    forgetting: ForgettingService
     soul: SoulService
     search: SearchService
     assembly: AssemblyService
@@ -383,13 +390,20 @@ def _build(
     embedder: RunningEmbedder,
     count: TokenCounter,
 ) -> Runtime:
-    entries = EntryService(PostgresEntries(pool, resident.drop), models, new_id)
+
+    def drop(space: SpaceKey) -> None:
+        resident.drop(space)
+        forget_texts()
+
+    entries = EntryService(PostgresEntries(pool, drop), models, new_id)
     assembly_log = PostgresAssemblyLog(pool, resident.count_uses)
     return Runtime(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
         entries=entries,
-        corrections=CorrectionService(PostgresCorrections(pool, secrets.token_bytes), models, new_id),
+        corrections=CorrectionService(PostgresCorrections(pool), models, new_id),
+        views=PostgresCorrections(pool),
+        forgetting=ForgettingService(PostgresForgetting(pool, drop), new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
         assembly=AssemblyService(

@@ -82,17 +82,24 @@ BEGIN
     RETURN counts || jsonb_build_object('spaces', removed);
 END $$;
 
--- How many rows of each table a space holds.
-CREATE FUNCTION count_space(tenant uuid, space uuid) RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
+-- How many rows of items that should be gone there are, by table: of given ids, or all that were made up to a given one.
+CREATE FUNCTION remaining(tenant uuid, space uuid, ids uuid[], until uuid) RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
 DECLARE
     table_name name;
     found bigint;
     counts jsonb := '{}';
 BEGIN
-    FOR table_name IN SELECT space_tables() LOOP
-        EXECUTE format('SELECT count(*) FROM %I WHERE tenant_id = $1 AND space_id = $2', table_name)
-            INTO found USING tenant, space;
-        counts := counts || jsonb_build_object(table_name, found);
+    FOR table_name IN
+        SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+         WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN (SELECT space_tables())
+           AND a.attname = 'id' AND a.atttypid = 'uuid'::regtype
+    LOOP
+        EXECUTE format('SELECT count(*) FROM %I WHERE tenant_id = $1 AND space_id = $2 '
+                       'AND ($3 IS NULL OR id = ANY($3)) AND ($4 IS NULL OR id <= $4)', table_name)
+            INTO found USING tenant, space, ids, until;
+        IF found > 0 THEN
+            counts := counts || jsonb_build_object(table_name, found);
+        END IF;
     END LOOP;
     RETURN counts;
 END $$;

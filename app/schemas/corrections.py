@@ -1,11 +1,12 @@
 """Corrections on the wire."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
 from app.assembly.service import Assembled
 from app.corrections.records import Correction, Outcome, Wanted
+from app.corrections.view import Viewed
 from app.domain.entries import Cardinality, Category, Claim
 from app.domain.ids import IdKind
 from app.domain.spaces import SpaceKey
@@ -151,6 +152,49 @@ class CorrectionReply(WireModel):
     answered_by: str | None
     dry_run: bool = False
     effect: EffectReply | None = None
+
+
+class ViewQuery(WireModel):
+    """Which memories to show, newest first, and in which language."""
+
+    language: Literal["en", "it", "cs"] = "en"
+    standing: Literal["current", "obsolete", "unresolved"] | None = None
+    limit: PageLimit = PAGE_ITEMS
+    cursor: IdCursor | None = None
+
+
+class ViewedReply(WireModel):
+    """A memory in plain words: how it stands, where it holds, why it is known, what can be done.
+
+    `actions` names what can be done, and how that is called: `correct` and `move` with POST /corrections, `forget` with
+    POST /forget.
+    """
+
+    id: EntryId
+    text: str
+    standing: Literal["current", "obsolete", "unresolved"]
+    label: str
+    scope: str
+    where: str
+    why: str
+    recorded_at: Instant
+    actions: dict[str, str]
+
+
+def viewed_json(viewed: Viewed) -> dict[str, Any]:
+    """A memory in plain words, as JSON has it."""
+    entry = viewed.entry
+    return {
+        "id": str(entry.id),
+        "text": entry.content.text,
+        "standing": viewed.standing,
+        "label": viewed.label,
+        "scope": entry.content.scope,
+        "where": viewed.where,
+        "why": viewed.why,
+        "recorded_at": wire_time(entry.first_recorded_at),
+        "actions": dict(viewed.actions),
+    }
 
 
 def correction_json(correction: Correction) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Corrections in Postgres: kept beside the entries, written in the transaction that writes those."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +9,11 @@ from uuid import UUID
 import orjson
 import psycopg
 from psycopg import AsyncConnection
-from psycopg.rows import DictRow, TupleRow, dict_row
+from psycopg.rows import DictRow, dict_row
 
 from app.corrections.ports import CorrectionUnit, Kept
 from app.corrections.records import Correction, Option, Outcome
+from app.corrections.view import Standing
 from app.domain.entries import Entry
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, parse_id
@@ -23,14 +24,13 @@ from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.rows import entry_from
-from app.store.spaces import Locked, lock_space
+from app.store.spaces import lock_space
 from app.store.tombstones import bury, exhume
 from app.text.terms import query_terms, term_hash
 
 _SQL = load("corrections")
 
 Parameters = dict[str, Any]
-RandomBytes = Callable[[int], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,13 @@ class PostgresCorrections:
     """The corrections of one pool."""
 
     pool: Pool
-    random_bytes: RandomBytes
 
     @asynccontextmanager
     async def unit(self, space: SpaceKey, *, keep: bool = True) -> AsyncIterator[CorrectionUnit]:
         """Lock a space for one transaction."""
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
             address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
-            unit = PostgresCorrectionUnit(connection, address, await lock_space(connection, space), self.random_bytes)
+            unit = PostgresCorrectionUnit(connection, address, await lock_space(connection, space))
             yield unit
             await unit.finish()
             if not keep:
@@ -68,16 +67,22 @@ class PostgresCorrections:
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
             return await _corrections(connection, address, await _rows(connection, "list_corrections", address | part))
 
+    async def viewed(
+        self, space: SpaceKey, *, limit: int, before: UUID | None, standing: Standing | None
+    ) -> tuple[tuple[Entry, Entry | None], ...]:
+        """Memories as their owner sees them, each with the one that replaced it."""
+        address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
+        part = {"limit": limit, "before": before, "standing": standing}
+        async with tenant_transaction(self.pool, space.tenant_id) as connection:
+            entries = [entry_from(row) for row in await _rows(connection, "viewed", address | part)]
+            ids = [e.superseded_by.uuid for e in entries if e.superseded_by is not None]
+            rows = await _rows(connection, "current", {**address, "ids": ids}) if ids else []
+        others = {entry.id: entry for entry in map(entry_from, rows)}
+        return tuple((e, None if e.superseded_by is None else others.get(e.superseded_by)) for e in entries)
+
 
 class PostgresCorrectionUnit(PostgresUnit):
     """One locked space with its corrections, inside its transaction."""
-
-    def __init__(
-        self, connection: AsyncConnection[TupleRow], address: Parameters, locked: Locked, random_bytes: RandomBytes
-    ) -> None:
-        """Take over a transaction in which the space is locked."""
-        super().__init__(connection, address, locked)
-        self._random_bytes = random_bytes
 
     async def saying(self, text: str) -> tuple[Entry, ...]:
         """The active memories that have every word of a text in some form."""
@@ -140,7 +145,7 @@ class PostgresCorrectionUnit(PostgresUnit):
 
     async def bury(self, marks: Mapping[Mark, PublicId | None]) -> None:
         """Put up tombstones."""
-        await bury(self._connection, self._address, marks, now=self._now, random_bytes=self._random_bytes)
+        await bury(self._connection, self._address, marks, self._now)
 
     async def exhume(self, marks: Sequence[Mark]) -> None:
         """Take tombstones away."""

@@ -22,16 +22,21 @@ from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey, scope_key
 from app.entries.decide import Moment
 from app.entries.ports import IndexedText, Listing, Proposal, VersionWrite, Written
-from app.entries.tombstones import Mark, Tombstone
+from app.entries.tombstones import Mark, Tombstone, erased_mark
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.rows import entry_from, entry_parameters
 from app.store.spaces import Locked, lock_space, model_of
-from app.store.tombstones import find_tombstones
+from app.store.tombstones import bury, find_tombstones
 from app.text.terms import term_hash
 
 _SQL = load("entries")
+
+_ERASED_WITH_IT = (
+    "versions", "vectors", "postings", "uses", "outcomes", "proposals", "corrections", "assemblies",
+)  # fmt: skip
+"""What goes with an entry: its rows, and whatever else names it or quotes it."""
 
 CENTRE_FROM = 10
 """Live entries from which on a space has a centre of its own."""
@@ -211,13 +216,14 @@ class PostgresUnit:
         """Remove an entry physically."""
         texts = await self._indexed_texts([entry.id])
         before = texts.served()
-        address = {"id": entry.id.uuid, "terms": texts.terms(entry.id)}
+        address: Parameters = {"id": entry.id.uuid, "terms": texts.terms(entry.id)}
+        said = await self._fetch("texts", address)
+        buried = await bury(self._connection, self._address, {erased_mark(r["text"]): None for r in said}, self._now)
+        address["texts"] = [row["text"].lower() for row in said]
         await self._execute("drop_claim", address)
         await self._execute("forget_winner", address)
-        removed = {
-            kind: await self._execute(f"erase_{kind}", address)
-            for kind in ("versions", "vectors", "postings", "uses", "outcomes", "proposals")
-        }
+        removed = {kind: await self._execute(f"erase_{kind}", address) for kind in _ERASED_WITH_IT}
+        removed["tombstones"] = buried
         await self._count_documents(before, Counter())
         self.has_erased = True
         return removed

@@ -1,6 +1,6 @@
 """Tombstones in Postgres: hashes under a key of the tenant, never a text."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
@@ -13,7 +13,6 @@ from app.entries.tombstones import Mark, Tombstone
 from app.store.queries import load
 
 _SQL = load("tombstones")
-_SECRET_BYTES = 32
 
 Parameters = Mapping[str, Any]
 
@@ -24,12 +23,11 @@ async def find_secret(connection: AsyncConnection[Any], tenant_id: UUID) -> byte
     return None if row is None else bytes(row[0])
 
 
-async def make_secret(connection: AsyncConnection[Any], tenant_id: UUID, random_bytes: Callable[[int], bytes]) -> bytes:
+async def make_secret(connection: AsyncConnection[Any], tenant_id: UUID) -> bytes:
     """The tenant's key, made if need be."""
     known = await find_secret(connection, tenant_id)
     if known is None:
-        made = {"tenant_id": tenant_id, "secret": random_bytes(_SECRET_BYTES)}
-        await connection.execute(_SQL["make_secret"], made)
+        await connection.execute(_SQL["make_secret"], {"tenant_id": tenant_id})
         known = await find_secret(connection, tenant_id)
     assert known is not None  # noqa: S101 - it was made just now, or by somebody else
     return known
@@ -61,14 +59,12 @@ async def bury(
     connection: AsyncConnection[Any],
     address: Parameters,
     marks: Mapping[Mark, PublicId | None],
-    *,
     now: datetime,
-    random_bytes: Callable[[int], bytes],
 ) -> int:
     """Put up tombstones; returns how many."""
     if not marks:
         return 0
-    secret = await make_secret(connection, address["tenant_id"], random_bytes)
+    secret = await make_secret(connection, address["tenant_id"])
     rows = {
         "digests": [_digest(secret, mark) for mark in marks],
         "kinds": [mark.burial.value for mark in marks],

@@ -27,6 +27,7 @@ class Victim:
     assembly: str
     correction: str
     question: str
+    receipt: str
 
 
 def request_for(method: str, path: str, victim: Victim) -> tuple[str, dict[str, Any]]:
@@ -52,6 +53,7 @@ def _items(victim: Victim) -> dict[str, str]:
         "assemblies": victim.assembly,
         "corrections": victim.correction,
         "clarifications": victim.question,
+        "receipts": victim.receipt,
     }
 
 
@@ -80,6 +82,11 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
         "GET /corrections": query,
         "GET /corrections/{id}": {},
         "POST /clarifications/{id}": {"json": {"choice": "everywhere"}},
+        "GET /spaces/{space}/memories/view": {},
+        "POST /forget": {"json": {**where, "since": "2020-01-01T00:00:00Z", "dry_run": True}},
+        "DELETE /spaces/{space}": {"params": {"dry_run": "true"}},
+        "GET /receipts/{id}": {},
+        "GET /receipts/{id}/verify": {},
         "GET /assemblies": query,
         "GET /assemblies/{id}": {},
         "POST /assemblies/{id}/replay": {},

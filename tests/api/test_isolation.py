@@ -25,6 +25,8 @@ def claimed(attribute):
 async def victim(client) -> Victim:
     """A tenant's space with an item of every kind, each of which holds the secret."""
     text = f"The secret is {SECRET}."
+    await written(client, "/memories", text="To be forgotten.")
+    forgotten = await client.post("/forget", json={"space": SPACE, "content": "To be forgotten."})
     found = Victim(
         space=SPACE,
         memory=await written(client, "/memories", text=text, category="output_preference", importance=0.9),
@@ -34,6 +36,7 @@ async def victim(client) -> Victim:
         assembly=await written(client, "/context/assemble", query=f"What is the {SECRET}?", timeout_ms=30_000),
         correction=await written(client, "/corrections", **claimed("instrument")),
         question=await written(client, "/corrections", **claimed("toy"), scopes=["story:au1"]),
+        receipt=forgotten.json()["receipt"]["id"],
     )
     items = {"memories": found.memory, "episodes": found.episode, "procedures": found.procedure, "soul": found.block}
     for resource, item in items.items():

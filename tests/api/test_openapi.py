@@ -71,7 +71,7 @@ async def test_every_example_of_a_body_works(client, document):
     ids["soul"] = (await client.post("/soul", json={"space": space, "name": "x", "text": "x"})).json()["id"]
     claim = {"space": space, "subject": "Mira", "attribute": "toy", "value": "kite"}
     corrections = [await client.post("/corrections", json={**claim, "scopes": s}) for s in ([], ["story:au1"])]
-    victim = Victim(space, *ids.values(), "", *(reply.json()["id"] for reply in corrections))
+    victim = Victim(space, *ids.values(), "", *(reply.json()["id"] for reply in corrections), "")
     tried = 0
     for method, path, operation in operations(document):
         if "requestBody" not in operation:

@@ -4,22 +4,26 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from app.api.deps import CallerDep, CorrectionId, Idempotency, Now, RuntimeDep
 from app.api.replies import json_response, page_response
 from app.assembly.records import AssemblyRequest
 from app.corrections.preview import amended
 from app.corrections.records import Correction, Wanted
+from app.corrections.view import view
 from app.runtime import Runtime
-from app.schemas.common import Page
+from app.schemas.common import Page, SpaceName
 from app.schemas.corrections import (
     ChoiceBody,
     CorrectionBody,
     CorrectionReply,
     CorrectionsQuery,
+    ViewedReply,
+    ViewQuery,
     correction_json,
     effect_json,
+    viewed_json,
 )
 
 router = APIRouter(tags=["corrections"])
@@ -71,6 +75,23 @@ async def list_corrections(
 @router.get("/corrections/{id}", summary="Read a correction", response_model=CorrectionReply)
 async def read_correction(correction_id: CorrectionId, runtime: RuntimeDep, caller: CallerDep) -> Response:
     return json_response(correction_json(await runtime.corrections.get(caller, correction_id)))
+
+
+@router.get(
+    "/spaces/{space}/memories/view", summary="Show a person what is remembered", response_model=Page[ViewedReply]
+)
+async def view_memories(
+    space: Annotated[SpaceName, Path()],
+    query: Annotated[ViewQuery, Query()],
+    runtime: RuntimeDep,
+    caller: CallerDep,
+) -> Response:
+    """Text and scope in plain words, in English, Italian or Czech; what no longer holds is labelled so."""
+    found = await runtime.views.viewed(
+        caller.space(space), limit=query.limit + 1, before=query.cursor, standing=query.standing
+    )
+    shown = [view(entry, replaced_by, query.language) for entry, replaced_by in found]
+    return page_response(shown, query.limit, viewed_json, lambda viewed: viewed.entry.id.uuid)
 
 
 @router.post("/clarifications/{id}", summary="Answer the question of a correction", response_model=CorrectionReply)

@@ -82,3 +82,23 @@ UPDATE corrections SET shown_at = %(shown_at)s
 SELECT space_id, id, told
   FROM corrections
  WHERE tenant_id = %(tenant_id)s AND space_id = ANY(%(space_ids)s::uuid[]) AND id = ANY(%(ids)s::uuid[]);
+
+-- viewed --
+-- The memories of a space as their owner sees them, newest first, with what replaced each.
+SELECT e.*, s.name AS space
+  FROM entry_versions e
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
+ WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.tier_key = tier_key('memories'::tier)
+   AND e.closed_at IS NULL AND e.status <> 'retracted'
+   AND (%(before)s::uuid IS NULL OR e.id < %(before)s::uuid)
+   AND (%(standing)s::text IS NULL
+        OR %(standing)s::text = CASE WHEN e.status <> 'active' THEN 'obsolete'
+                                     WHEN e.unresolved THEN 'unresolved' ELSE 'current' END)
+ ORDER BY e.id DESC
+ LIMIT %(limit)s;
+
+-- current --
+SELECT e.*, s.name AS space
+  FROM entry_versions e
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
+ WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = ANY(%(ids)s::uuid[]) AND e.closed_at IS NULL;

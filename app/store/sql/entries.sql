@@ -226,6 +226,28 @@ DELETE FROM procedure_outcomes WHERE tenant_id = %(tenant_id)s AND space_id = %(
 DELETE FROM supersession_proposals
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND (kept = %(id)s OR superseded = %(id)s);
 
+-- texts --
+-- Every text that an entry ever had.
+SELECT DISTINCT text FROM entry_versions
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+
+-- erase_corrections --
+-- What was told of the entry, and what was asked about it; likewise whatever quotes its text.
+DELETE FROM corrections
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s
+   AND (%(id)s = ANY(entries)
+        OR EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS t(text)
+                    WHERE strpos(lower(concat_ws(' ', told, asked ->> 'said', asked ->> 'wrong', asked ->> 'text')), t.text) > 0));
+
+-- erase_assemblies --
+-- Logged requests hold what was asked and the history of the conversation.
+DELETE FROM assemblies a
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s
+   AND EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS t(text)
+                WHERE strpos(lower(a.request ->> 'query'), t.text) > 0
+                   OR EXISTS (SELECT FROM jsonb_array_elements(a.request -> 'history') AS said
+                               WHERE strpos(lower(said ->> 'text'), t.text) > 0));
+
 -- take_proposals --
 -- The pending proposals of the space, oldest first; they are gone afterwards.
 WITH taken AS (

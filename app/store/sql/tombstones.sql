@@ -2,7 +2,10 @@
 SELECT secret FROM tenant_secrets WHERE tenant_id = %(tenant_id)s;
 
 -- make_secret --
-INSERT INTO tenant_secrets (tenant_id, secret) VALUES (%(tenant_id)s, %(secret)s) ON CONFLICT DO NOTHING;
+-- 244 random bits.
+INSERT INTO tenant_secrets (tenant_id, secret)
+VALUES (%(tenant_id)s, decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'))
+    ON CONFLICT DO NOTHING;
 
 -- find --
 SELECT digest, entry, created_at FROM tombstones
