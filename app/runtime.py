@@ -68,6 +68,7 @@ from app.store.retriever import PostgresRetriever
 from app.store.search import PostgresSearch
 from app.store.soul import PostgresSoul
 from app.store.spaces import PostgresSpaces
+from app.store.transfer import PostgresTransfer
 from app.text.terms import query_terms
 from app.text.tokens import remembering, token_counter
 
@@ -125,6 +126,7 @@ class Runtime:
     corrections: CorrectionService
     views: ViewStore
     forgetting: ForgettingService
+    transfer: PostgresTransfer
     soul: SoulService
     search: SearchService
     assembly: AssemblyService
@@ -403,6 +405,7 @@ def _build(
         entries=entries,
         corrections=CorrectionService(PostgresCorrections(pool), models, new_id),
         views=PostgresCorrections(pool),
+        transfer=PostgresTransfer(pool),
         forgetting=ForgettingService(PostgresForgetting(pool, drop), new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),

@@ -19,6 +19,7 @@ class Lexicon:
     Attributes:
         swaps: Whole sentences that name what was wrong and what is right, and nothing else.
         contrasts: The end of a sentence that names what was wrong.
+        inverted: A verb before its subject, as it stands after a place; never matches where that order is unknown.
         leads: What may stand before a correction.
         moves: Whole sentences that change where the last correction holds.
         lasting: Says that something is to hold from now on.
@@ -32,6 +33,7 @@ class Lexicon:
     code: str
     swaps: tuple[re.Pattern[str], ...]
     contrasts: tuple[re.Pattern[str], ...]
+    inverted: re.Pattern[str]
     leads: re.Pattern[str]
     moves: tuple[re.Pattern[str], ...]
     lasting: re.Pattern[str]
@@ -55,6 +57,7 @@ def _lexicon(code: str) -> Lexicon:
         code=code,
         swaps=tuple(re.compile(pattern, _FLAGS) for pattern in raw["swaps"]),
         contrasts=tuple(re.compile(pattern, _FLAGS) for pattern in raw["contrasts"]),
+        inverted=re.compile(raw["inverted"], _FLAGS),
         leads=re.compile(rf"\s*(?:{_any(raw['leads'])})(?:\s*[,:;.!–-]+\s*|\s+(?=\w))", _FLAGS),
         moves=tuple(re.compile(pattern, _FLAGS) for pattern in raw["moves"]),
         lasting=_phrase(raw["lasting"]),

@@ -50,4 +50,4 @@ def asked(question: str, options: Iterable[Option], language: str) -> str:
 
 
 def _joined(parts: Iterable[str]) -> str:
-    return " ".join(part if part.endswith((".", "!", "?", "…")) else f"{part}." for part in parts)
+    return " ".join(part if part.rstrip("”»“").endswith((".", "!", "?", "…")) else f"{part}." for part in parts)

@@ -74,6 +74,8 @@ def _read(said: str, lexicon: Lexicon) -> Reading:
     text, fleeting = _take(text, lexicon.fleeting)
     text, lasting = _take(text, lexicon.lasting)
     text = _without_leads(text.strip(_EDGES), lexicon)
+    if place or lasting or fleeting:
+        text = _in_order_of_statements(text, lexicon)
     swap = _swap(text, lexicon)
     statement, old = (None, None) if swap else _contrast(text, lexicon)
     return Reading(
@@ -118,6 +120,12 @@ def _take(text: str, phrase: re.Pattern[str]) -> tuple[str, bool]:
     if found is None:
         return text, False
     return f"{text[: found.start()]} {text[found.end() :]}".strip(), True
+
+
+def _in_order_of_statements(text: str, lexicon: Lexicon) -> str:
+    """The subject before its verb, once what stood before both is gone."""
+    found = lexicon.inverted.match(text)
+    return text if found is None else f"{found['name']} {found['verb'].lower()}{text[found.end() :]}"
 
 
 def _swap(text: str, lexicon: Lexicon) -> dict[str, str] | None:

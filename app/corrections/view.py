@@ -1,4 +1,4 @@
-"""A memory as the person whose it is sees it: in plain words, with where it holds, why it is known, what can be done."""
+"""A memory as the person whose it is sees it: in plain words, where it holds, why it is known, what can be done."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -6,6 +6,8 @@ import psycopg
 import pytest
 
 from app.domain.callers import Role
+from app.domain.entries import Content, Tier
+from app.domain.ids import parse_id
 
 SPACE = "user:forgetful"
 SECRET = "The treasure lies under the quincunx."
@@ -36,7 +38,8 @@ def found_in(database_url, text):
     """The tables in which a text is found, whatever the column."""
     with psycopg.connect(database_url) as connection:
         tables = connection.execute(
-            """SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            """SELECT format('%I.%I', n.nspname, c.relname)
+                 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                 WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
                   AND n.nspname NOT LIKE 'pg_toast%'"""
         ).fetchall()
@@ -132,8 +135,6 @@ async def test_a_receipt_that_was_changed_or_a_row_that_came_back_does_not_verif
 
 
 def raw_hex(public_id):
-    from app.domain.ids import parse_id
-
     return parse_id(public_id).uuid.hex
 
 
@@ -231,8 +232,6 @@ async def test_what_comes_from_a_forgotten_entry_alone_goes_with_it(client):
 
 async def test_what_is_derived_again_from_the_same_source_is_not_created(client, runtime, tenant):
     """del-05: a tombstone blocks what was forgotten; saying it again does not meet it."""
-    from app.domain.entries import Content, Tier
-
     memory = await remember(client)
     await forgotten(client, ids=[memory])
     caller = await runtime.keys.authenticate(tenant.key)

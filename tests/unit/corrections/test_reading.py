@@ -50,6 +50,7 @@ def test_a_sentence_that_is_right_loses_what_was_wrong(said, statement, old):
         ("D'ora in poi, in questa chat, rispondi in inglese.", "Rispondi in inglese.", "chat", True),
         ("Solo in questa storia Mira abita a Torino.", "Mira abita a Torino.", "story", None),
         ("Jen v téhle scéně Mira bydlí v Brně.", "Mira bydlí v Brně.", "scene", None),
+        ("Jen v tomhle příběhu má Mira zelené oči.", "Mira má zelené oči.", "story", None),
         ("Od teď odpovídej stručně.", "Odpovídej stručně.", None, True),
         ("I always eat at eight.", "I always eat at eight.", None, None),
     ],
