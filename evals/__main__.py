@@ -15,6 +15,7 @@ from evals.plan import Work, plan
 from evals.progress import say
 from evals.report import as_json, table
 from evals.run import measure
+from evals.scripted import play_all
 from evals.service import running
 
 
@@ -44,7 +45,10 @@ def main() -> None:
 
 async def _measured(work: Work) -> Tally:
     async with running() as service:
-        return await measure(service, work)
+        tally = await measure(service, work)
+        for failed in await play_all(service, tally):
+            say(f"scripted conversation: {failed}")
+        return tally
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:

@@ -9,6 +9,10 @@ from typing import Any
 
 import httpx
 
+from app.main import create_app
+from evals.metrics import Tally
+from evals.service import Service
+
 FOLDER = Path(__file__).parent / "data" / "corrections"
 _NOTE = re.compile(r"<note>(.*?)</note>\n?", re.DOTALL)
 _PATIENCE_MS = 30_000
@@ -62,6 +66,30 @@ async def play(script: Script, client: httpx.AsyncClient, space: str) -> None:
                 await player.play(step)
             except ScriptError as error:
                 raise ScriptError(f"{script.title}, session {number}, {dict(step)}: {error}") from error
+
+
+async def play_all(service: Service, tally: Tally) -> tuple[str, ...]:
+    """Play every conversation over HTTP: the share that comes out as it is written, by language too.
+
+    Returns:
+        What went otherwise, a line for each conversation.
+    """
+    app = create_app(service.runtime)
+    app.state.runtime = service.runtime
+    transport = httpx.ASGITransport(app=app)
+    headers = {"Authorization": f"Bearer {service.key}"}
+    failed: list[str] = []
+    async with httpx.AsyncClient(transport=transport, base_url="http://evals/api/v1", headers=headers) as client:
+        for number, script in enumerate(scripts()):
+            try:
+                await play(script, client, f"user:script-{number}")
+                passed = True
+            except ScriptError as error:
+                failed.append(str(error).partition("\n")[0])
+                passed = False
+            tally.add("scripted.passed", float(passed))
+            tally.add(f"scripted.{script.language}.passed", float(passed))
+    return tuple(failed)
 
 
 @dataclass(slots=True)
