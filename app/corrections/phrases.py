@@ -44,9 +44,9 @@ def saved(language: str, text: str, place: str, replaced: Iterable[str]) -> str:
 
 def asked(question: str, options: Iterable[Option], language: str) -> str:
     """A question with its options on one line."""
-    labels = [option.label for option in options]
-    either = f" {lexicons()[language].say['or']} ".join([", ".join(labels[:-1]), labels[-1]]) if labels[1:] else ""
-    return f"{question} {either or ''.join(labels)}".strip() + "?" * (not question.endswith("?"))
+    *labels, last = [option.label for option in options]
+    either = f"{', '.join(labels)} {say(language, 'or')} {last}" if labels else last
+    return f"{question} {either}?"
 
 
 def _joined(parts: Iterable[str]) -> str:

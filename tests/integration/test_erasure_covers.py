@@ -24,7 +24,8 @@ WORDS = ("text", "text[]", "jsonb", "json", "character varying", "bytea")
 async def holding(store):
     """Every table with tenant and space, to its columns that can hold words."""
     rows = await store.sql(
-        """SELECT c.relname AS name, array_agg(format_type(a.atttypid, NULL)) AS types, array_agg(a.attname::text) AS names
+        """SELECT c.relname AS name, array_agg(format_type(a.atttypid, NULL)) AS types,
+                  array_agg(a.attname::text) AS names
              FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
             WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
               AND a.attnum > 0 AND NOT a.attisdropped
