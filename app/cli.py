@@ -139,10 +139,13 @@ def export_space(
     name = _space(space)
 
     async def work(settings: Settings) -> None:
-        lines = 0
+        lines = 1
         async with open_keys(settings, tenant) as (tenant_id, store):
+            exported = PostgresTransfer(store.pool).export(SpaceKey(tenant_id, name))
+            header = await anext(exported)
             with out.open("xb") as file:
-                async for line in PostgresTransfer(store.pool).export(SpaceKey(tenant_id, name)):
+                file.write(header)
+                async for line in exported:
                     file.write(line)
                     lines += 1
                     if lines % 1000 == 0:

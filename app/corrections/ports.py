@@ -51,6 +51,7 @@ class CorrectionUnit(SpaceUnit, Protocol):
 
         Raises:
             IdempotencyConflictError: If the key was used for another request.
+            ConflictError: If what it did has been erased since.
         """
         ...
 

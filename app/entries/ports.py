@@ -143,8 +143,8 @@ class SpaceUnit(Protocol):
         """Store versions and bring every index up to them."""
         ...
 
-    async def erase(self, entry: Entry) -> Mapping[str, int]:
-        """Remove an entry physically, all versions and traces; says how many rows of each kind."""
+    async def erase(self, *entries: Entry) -> Mapping[str, int]:
+        """Remove entries physically, all versions and traces; says how many rows of each kind."""
         ...
 
     async def take_proposals(self) -> tuple[Proposal, ...]:

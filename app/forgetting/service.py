@@ -1,6 +1,5 @@
 """The shell of forgetting: finds what is named, erases it with its traces, and keeps a receipt."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -95,9 +94,7 @@ class ForgettingService:
         claimants = await unit.claimants(claim_keys([entry.content for entry in entries.values()]))
         standing = [claimant for claimant in claimants if claimant.id not in entries]
         await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
-        removed: Counter[str] = Counter()
-        for entry in entries.values():
-            removed.update(await unit.erase(entry))
+        removed = await unit.erase(*entries.values())
         body = {
             "kind": "entries",
             "by": selector.by,

@@ -15,6 +15,7 @@ from app.corrections.ports import CorrectionUnit, Kept
 from app.corrections.records import Correction, Option, Outcome
 from app.corrections.view import Standing
 from app.domain.entries import Entry
+from app.domain.errors import ConflictError
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey
@@ -136,7 +137,12 @@ class PostgresCorrectionUnit(PostgresUnit):
     async def corrected_before(self, key: IdempotencyKey) -> Correction | None:
         """What the same request did before."""
         outcome = await find_outcome(self._connection, self._address["tenant_id"], key)
-        return None if outcome is None else await self.correction(parse_id(outcome[0]["correction"]))
+        if outcome is None:
+            return None
+        correction = await self.correction(parse_id(outcome[0]["correction"]))
+        if correction is None:
+            raise ConflictError("what this Idempotency-Key did has been erased since")
+        return correction
 
     async def remember_correction(self, key: IdempotencyKey, correction: Correction) -> None:
         """Keep what was done under a key."""

@@ -33,10 +33,11 @@ from app.text.terms import term_hash
 
 _SQL = load("entries")
 
-_ERASED_WITH_IT = (
-    "versions", "vectors", "postings", "uses", "outcomes", "proposals", "corrections", "assemblies",
-)  # fmt: skip
-"""What goes with an entry: its rows, and whatever else names it or quotes it."""
+_OF_ENTRY = ("versions", "vectors", "postings", "uses", "outcomes", "proposals")
+"""The rows of an entry."""
+
+_TRACES = ("corrections", "assemblies")
+"""What else names an entry or quotes its text, and goes with it."""
 
 CENTRE_FROM = 10
 """Live entries from which on a space has a centre of its own."""
@@ -212,18 +213,21 @@ class PostgresUnit:
         await self._count_documents(before, texts.served())
         await self._move_centre()
 
-    async def erase(self, entry: Entry) -> Mapping[str, int]:
-        """Remove an entry physically."""
-        texts = await self._indexed_texts([entry.id])
+    async def erase(self, *entries: Entry) -> Mapping[str, int]:
+        """Remove entries physically, with what names or quotes them."""
+        texts = await self._indexed_texts([entry.id for entry in entries])
         before = texts.served()
-        address: Parameters = {"id": entry.id.uuid, "terms": texts.terms(entry.id)}
-        said = await self._fetch("texts", address)
-        buried = await bury(self._connection, self._address, {erased_mark(r["text"]): None for r in said}, self._now)
-        address["texts"] = [row["text"].lower() for row in said]
-        await self._execute("drop_claim", address)
-        await self._execute("forget_winner", address)
-        removed = {kind: await self._execute(f"erase_{kind}", address) for kind in _ERASED_WITH_IT}
-        removed["tombstones"] = buried
+        said = await self._fetch("texts", {"ids": [entry.id.uuid for entry in entries]})
+        removed: Counter[str] = Counter()
+        for entry in entries:
+            address: Parameters = {"id": entry.id.uuid, "terms": texts.terms(entry.id)}
+            await self._execute("drop_claim", address)
+            await self._execute("forget_winner", address)
+            removed.update({kind: await self._execute(f"erase_{kind}", address) for kind in _OF_ENTRY})
+        traces = {"ids": [entry.id.uuid for entry in entries], "texts": [row["text"].lower() for row in said]}
+        removed.update({kind: await self._execute(f"erase_{kind}", traces) for kind in _TRACES})
+        marks = {erased_mark(row["text"]): None for row in said}
+        removed["tombstones"] = await bury(self._connection, self._address, marks, self._now)
         await self._count_documents(before, Counter())
         self.has_erased = True
         return removed

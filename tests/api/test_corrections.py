@@ -174,6 +174,21 @@ async def test_a_repeated_request_corrects_once(client):
     other = await correct(client, said="Not blue but green.", headers=key)
     assert one["id"] == other["id"]
     assert len((await client.get("/corrections", params={"space": SPACE})).json()["items"]) == 1
+    await client.post("/forget", json={"space": SPACE, "ids": [one["after"][0]["id"]]})
+    again = {"space": SPACE, "said": "Not blue but green."}
+    assert (await client.post("/corrections", json=again, headers=key)).status_code == 409
+
+
+async def test_a_question_is_erased_with_what_came_of_it(client):
+    """del-06: a long text is quoted in part; the question goes all the same."""
+    long = "The tower of the quincunx " + "is very, very old and " * 12 + "full of bats."
+    asked = await correct(client, said=f"In this scene: {long}", scopes=["chat:x"])
+    assert asked["outcome"] == "unresolved"
+    asked = await correct(client, subject="Mira", attribute="home", value="tower", text=long, scopes=["story:au1"])
+    done = (await client.post(f"/clarifications/{asked['id']}", json={"choice": "story:au1"})).json()
+    await client.post("/forget", json={"space": SPACE, "ids": [done["after"][0]["id"]]})
+    listed = (await client.get("/corrections", params={"space": SPACE})).text
+    assert "quincunx" not in listed
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,12 @@ VALUES (
     %(after)s::jsonb, %(asked)s::jsonb, %(options)s::jsonb);
 
 -- answer --
--- What was asked is gone; the next prompt need not ask any more.
-UPDATE corrections SET asked = NULL, answered_by = %(answered_by)s, shown_at = coalesce(shown_at, now())
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+-- What was asked is gone; the next prompt need not ask any more. The question goes with the entries of the answer.
+UPDATE corrections q
+   SET asked = NULL, answered_by = a.id, entries = q.entries || a.entries, shown_at = coalesce(q.shown_at, now())
+  FROM corrections a
+ WHERE q.tenant_id = %(tenant_id)s AND q.space_id = %(space_id)s AND q.id = %(id)s
+   AND a.tenant_id = %(tenant_id)s AND a.space_id = %(space_id)s AND a.id = %(answered_by)s;
 
 -- find_correction --
 SELECT c.*, s.name AS space

@@ -227,15 +227,15 @@ DELETE FROM supersession_proposals
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND (kept = %(id)s OR superseded = %(id)s);
 
 -- texts --
--- Every text that an entry ever had.
+-- Every text that some entries ever had.
 SELECT DISTINCT text FROM entry_versions
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
 
 -- erase_corrections --
--- What was told of the entry, and what was asked about it; likewise whatever quotes its text.
+-- What was told of the entries, and what was asked about them; likewise whatever quotes their texts.
 DELETE FROM corrections
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s
-   AND (%(id)s = ANY(entries)
+   AND (entries && %(ids)s::uuid[]
         OR EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS t(text)
                     WHERE strpos(lower(concat_ws(' ', told, asked ->> 'said', asked ->> 'wrong', asked ->> 'text')), t.text) > 0));
 

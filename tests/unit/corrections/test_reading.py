@@ -1,6 +1,8 @@
 """What people say when they put something right, in three languages."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.corrections.lexicon import LANGUAGES, lexicons
 from app.corrections.reading import read
@@ -76,3 +78,10 @@ def test_every_language_has_the_same_words():
     for name in ("places", "here", "there", "say", "view"):
         assert {frozenset(getattr(table, name)) for table in tables} == {frozenset(getattr(tables[0], name))}
     assert set(tables[0].here) == set(tables[0].places)
+
+
+@given(st.text(max_size=300))
+def test_no_text_breaks_the_rules_of_reading(said):
+    reading = read(said)
+    assert reading.statement is None or reading.statement.strip()
+    assert (reading.new is None) or (reading.old is not None)
