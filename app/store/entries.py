@@ -33,11 +33,8 @@ from app.text.terms import term_hash
 
 _SQL = load("entries")
 
-_OF_ENTRY = ("versions", "vectors", "postings", "uses", "outcomes", "proposals")
-"""The rows of an entry."""
-
-_TRACES = ("corrections", "assemblies")
-"""What else names an entry or quotes its text, and goes with it."""
+_ERASED = ("versions", "vectors", "postings", "uses", "outcomes", "proposals", "corrections", "assemblies")
+"""What goes with an entry: its rows, and what names it or quotes its text."""
 
 CENTRE_FROM = 10
 """Live entries from which on a space has a centre of its own."""
@@ -218,14 +215,16 @@ class PostgresUnit:
         texts = await self._indexed_texts([entry.id for entry in entries])
         before = texts.served()
         said = await self._fetch("texts", {"ids": [entry.id.uuid for entry in entries]})
-        removed: Counter[str] = Counter()
         for entry in entries:
-            address: Parameters = {"id": entry.id.uuid, "terms": texts.terms(entry.id)}
-            await self._execute("drop_claim", address)
-            await self._execute("forget_winner", address)
-            removed.update({kind: await self._execute(f"erase_{kind}", address) for kind in _OF_ENTRY})
-        traces = {"ids": [entry.id.uuid for entry in entries], "texts": [row["text"].lower() for row in said]}
-        removed.update({kind: await self._execute(f"erase_{kind}", traces) for kind in _TRACES})
+            if entry.content.claim is not None:
+                await self._execute("drop_claim", {"id": entry.id.uuid})
+        gone = {
+            "ids": [entry.id.uuid for entry in entries],
+            "terms": sorted({term for terms in texts.known.values() for term in terms}),
+            "texts": [row["text"].lower() for row in said],
+        }
+        await self._execute("forget_winner", gone)
+        removed = {kind: await self._execute(f"erase_{kind}", gone) for kind in _ERASED}
         marks = {erased_mark(row["text"]): None for row in said}
         removed["tombstones"] = await bury(self._connection, self._address, marks, self._now)
         await self._count_documents(before, Counter())

@@ -202,29 +202,29 @@ SELECT id, successes, failures FROM procedure_outcomes
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
 
 -- erase_versions --
-DELETE FROM entry_versions WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+DELETE FROM entry_versions WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
 
 -- forget_winner --
--- Those that gave way to an erased entry stay superseded, and no longer say by what.
+-- Those that gave way to erased entries stay superseded, and no longer say by what.
 UPDATE entry_versions SET superseded_by = NULL
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND superseded_by = %(id)s;
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND superseded_by = ANY(%(ids)s::uuid[]);
 
 -- erase_vectors --
-DELETE FROM entry_vectors WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+DELETE FROM entry_vectors WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
 
 -- erase_postings --
 DELETE FROM entry_postings
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND term = ANY(%(terms)s::bigint[]);
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]) AND term = ANY(%(terms)s::bigint[]);
 
 -- erase_uses --
-DELETE FROM entry_uses WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+DELETE FROM entry_uses WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
 
 -- erase_outcomes --
-DELETE FROM procedure_outcomes WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+DELETE FROM procedure_outcomes WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
 
 -- erase_proposals --
 DELETE FROM supersession_proposals
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND (kept = %(id)s OR superseded = %(id)s);
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND (kept = ANY(%(ids)s::uuid[]) OR superseded = ANY(%(ids)s::uuid[]));
 
 -- texts --
 -- Every text that some entries ever had.
