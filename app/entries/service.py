@@ -97,15 +97,17 @@ class EntryService:
         async with self._indexed(space, known) as (unit, indexes):
             if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
                 return await _replayed(unit, earlier)
+            # At once: looking back bounds the time in an id by what was recorded by then.
+            ids = [self.new_id(KIND_OF_TIER[tier], space.space_id) for _ in known]
             claimants = {e.id: e for e in await unit.claimants(claim_keys(known))}
             buried = await unit.tombstones([mark for c in known for mark in (*value_marks(c), erased_mark(c.text))])
             effects: list[Effect] = []
             writes: list[VersionWrite] = []
-            for content, index in zip(known, indexes, strict=True):
+            for entry_id, content, index in zip(ids, known, indexes, strict=True):
                 if derived and erased_mark(content.text) in buried:
                     continue
                 moment = unit.advance()
-                entry = first_version(self.new_id(KIND_OF_TIER[tier], space.space_id), space.name, content, moment)
+                entry = first_version(entry_id, space.name, content, moment)
                 taken_back = is_refused(content, buried)
                 if taken_back is None:
                     settled = settle(entry, claimants.values(), moment)
