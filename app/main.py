@@ -15,7 +15,9 @@ from app.api.openapi import DESCRIPTION, TAGS, Api
 from app.api.v1 import (
     assemblies,
     context,
+    corrections,
     episodes,
+    forgetting,
     history,
     jobs,
     memories,
@@ -47,6 +49,8 @@ _RESOURCES = (
     spaces,
     tokens,
     assemblies,
+    corrections,
+    forgetting,
     jobs,
 )
 

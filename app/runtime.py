@@ -28,12 +28,16 @@ from app.assembly.records import Message as Said
 from app.assembly.render import MARKUP, render_block, render_section
 from app.assembly.service import AssemblyService
 from app.consolidation.service import ConsolidationService
+from app.contradictions.caches import forget_texts
 from app.contradictions.claims import derive_claim
 from app.contradictions.detect import SimilarityBand
+from app.corrections.service import CorrectionService
+from app.corrections.view import ViewStore
 from app.domain.callers import NewKey, Role
 from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind, PublicId
 from app.domain.soul import SoulBlock
+from app.domain.spaces import SpaceKey
 from app.embedding.calibration import CosineMap, ModelCalibration, calibrated
 from app.embedding.centre import measure_centre
 from app.embedding.factory import (
@@ -51,6 +55,7 @@ from app.entries.search import SearchService
 from app.entries.service import EntryService
 from app.extraction.ports import Completer
 from app.extraction.service import ExtractionService
+from app.forgetting.service import ForgettingService
 from app.llm.client import ChatCompleter, completions_url
 from app.llm.summaries import LlmSummariser
 from app.maintenance.service import MaintenanceService
@@ -64,7 +69,9 @@ from app.store import embedded
 from app.store.archive import FolderArchive
 from app.store.assembly_log import PostgresAssemblyLog
 from app.store.consolidation import PostgresConsolidation
+from app.store.corrections import PostgresCorrections
 from app.store.entries import Pool, PostgresEntries
+from app.store.forgetting import PostgresForgetting
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
 from app.store.llm_budget import PostgresTokenBudget
 from app.store.maintenance import PostgresHousekeeping
@@ -78,6 +85,7 @@ from app.store.retriever import PostgresRetriever
 from app.store.search import PostgresSearch
 from app.store.soul import PostgresSoul
 from app.store.spaces import PostgresSpaces
+from app.store.transfer import PostgresTransfer
 from app.store.turns import PostgresTurns
 from app.store.working import PostgresWorkingMemory, RedisWorkingMemory, connect_redis, ping_redis
 from app.text.terms import query_terms
@@ -163,6 +171,10 @@ class Runtime:
     keys: PostgresKeys
     spaces: PostgresSpaces
     entries: EntryService
+    corrections: CorrectionService
+    views: ViewStore
+    forgetting: ForgettingService
+    transfer: PostgresTransfer
     soul: SoulService
     search: SearchService
     assembly: AssemblyService
@@ -465,7 +477,12 @@ def _build(
     count: TokenCounter,
     outside: "_Outside",
 ) -> Runtime:
-    store = PostgresEntries(pool, resident.drop)
+
+    def drop(space: SpaceKey) -> None:
+        resident.drop(space)
+        forget_texts()
+
+    store = PostgresEntries(pool, drop)
     entries = EntryService(store, models, new_id)
     consolidation = ConsolidationService(
         PostgresConsolidation(store), partial(_band_of, models), settings.archive_below
@@ -483,6 +500,10 @@ def _build(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
         entries=entries,
+        corrections=CorrectionService(PostgresCorrections(pool), models, new_id),
+        views=PostgresCorrections(pool),
+        transfer=PostgresTransfer(pool),
+        forgetting=ForgettingService(PostgresForgetting(pool, drop), new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
         assembly=AssemblyService(

@@ -182,7 +182,8 @@ class Entry:
         superseded_by: The entry that holds instead, when status is superseded.
         merged_from: Entries that said the same and gave way to this one, by id: they keep where each comes from.
         reason: Why this version was written: created, edited, reinforced, superseded, unresolved, resolved, undo,
-            outcome, merged, archived, restored.
+            outcome, merged, archived, restored, corrected, refused.
+        corrected: Said to put something else right: it outranks what it replaced for good.
     """
 
     id: PublicId
@@ -200,6 +201,7 @@ class Entry:
     superseded_by: PublicId | None = None
     merged_from: tuple[PublicId, ...] = ()
     reason: str = "created"
+    corrected: bool = False
 
     @property
     def is_live(self) -> bool:

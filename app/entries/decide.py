@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 from app.contradictions.claims import claim_key, values_conflict
 from app.contradictions.detect import Statement
@@ -86,6 +87,11 @@ def claim_place(entry: Entry) -> ClaimPlace | None:
     return (entry.content.scope, *claim_key(claim))
 
 
+def claim_keys(contents: Iterable[Content]) -> list[tuple[str, str]]:
+    """The claim keys of some contents, sorted."""
+    return sorted({claim_key(content.claim) for content in contents if content.claim is not None})
+
+
 def rivals_of(entry: Entry, claimants: Iterable[Entry]) -> tuple[Entry, ...]:
     """The active entries that claim another value at the same place, oldest first."""
     place = claim_place(entry)
@@ -111,7 +117,7 @@ def settle(entry: Entry, claimants: Iterable[Entry], moment: Moment) -> Settled:
     entry = replace(entry, unresolved=False)
     rivals: list[Entry] = []
     for rival in rivals_of(entry, claimants):
-        match direction(statement(entry), statement(rival)):
+        match _direction(entry, rival):
             case "new":
                 rivals.append(supersede(rival, entry, moment))
             case "old":
@@ -121,6 +127,23 @@ def settle(entry: Entry, claimants: Iterable[Entry], moment: Moment) -> Settled:
                 if not rival.unresolved:
                     rivals.append(replace(next_version(rival, moment, reason="unresolved"), unresolved=True))
     return Settled(entry, tuple(rivals))
+
+
+def _direction(entry: Entry, rival: Entry) -> Literal["new", "old"] | None:
+    """Which of two holds: a correction against what is none, else what `direction` says."""
+    if entry.corrected and not rival.corrected:
+        return "new"
+    return direction(statement(entry), statement(rival))
+
+
+def refused(entry: Entry, by: Entry | None) -> Entry:
+    """An entry that says again what a correction took back: kept as history, never served.
+
+    Args:
+        by: What holds instead, if it is still there.
+    """
+    kept = replace(entry, reason="refused", unresolved=False)
+    return replace(kept, status=Status.RETRACTED) if by is None else _as_superseded(kept, by)
 
 
 def relieved(standing: Iterable[Entry], moment: Moment) -> tuple[Entry, ...]:

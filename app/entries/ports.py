@@ -15,6 +15,7 @@ from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
 from app.entries.decide import Moment
+from app.entries.tombstones import Mark, Tombstone
 from app.text.terms import DocumentTerms
 
 NewId = Callable[[IdKind, UUID], PublicId]
@@ -152,12 +153,16 @@ class SpaceUnit(Protocol):
         """The active entries that have one of these claim keys."""
         ...
 
+    async def tombstones(self, marks: Sequence[Mark]) -> Mapping[Mark, Tombstone]:
+        """Those of some marks that stand in the space."""
+        ...
+
     async def write(self, writes: Sequence[VersionWrite]) -> None:
         """Store versions and bring every index up to them."""
         ...
 
-    async def erase(self, entry: Entry) -> Mapping[str, int]:
-        """Remove an entry physically, all versions and traces; says how many rows of each kind."""
+    async def erase(self, *entries: Entry) -> Mapping[str, int]:
+        """Remove entries physically, all versions and traces; says how many rows of each kind."""
         ...
 
     async def take_proposals(self) -> tuple[Proposal, ...]:

@@ -379,6 +379,7 @@ class EntryReply(WireModel):
     superseded_by: EntryId | None
     merged_from: list[EntryId] = Field(description="Entries that said the same: they keep where each comes from.")
     reason: str
+    corrected: bool
     superseded: list[EntryId] = Field(default_factory=list)
     unresolved_with: list[EntryId] = Field(default_factory=list)
 
@@ -453,6 +454,7 @@ def entry_json(entry: Entry) -> dict[str, Any]:
         "superseded_by": entry.superseded_by and str(entry.superseded_by),
         "merged_from": [str(merged) for merged in entry.merged_from],
         "reason": entry.reason,
+        "corrected": entry.corrected,
     }
 
 

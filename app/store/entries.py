@@ -22,15 +22,20 @@ from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey, scope_key
 from app.entries.decide import Moment
 from app.entries.ports import IndexedText, Listing, Proposal, VersionWrite, Written
+from app.entries.tombstones import Mark, Tombstone, erased_mark
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.rows import entry_from, entry_parameters, normal_of
 from app.store.spaces import Locked, lock_space, model_of
+from app.store.tombstones import bury, find_tombstones
 from app.text.terms import term_hash
 
 _SQL = load("entries")
 _TURNS = load("turns")
+
+_ERASED = ("versions", "vectors", "postings", "uses", "outcomes", "proposals", "corrections", "assemblies")
+"""What goes with an entry: its rows, and what names it or quotes its text."""
 
 CENTRE_FROM = 10
 """Live entries from which on a space has a centre of its own."""
@@ -202,6 +207,10 @@ class PostgresUnit:
         parameters = {"subjects": [s for s, _ in keys], "attributes": [a for _, a in keys]}
         return tuple(map(entry_from, await self._fetch("claimants", parameters)))
 
+    async def tombstones(self, marks: Sequence[Mark]) -> Mapping[Mark, Tombstone]:
+        """Those of some marks that stand in the space."""
+        return await find_tombstones(self._connection, self._address, marks)
+
     async def write(self, writes: Sequence[VersionWrite]) -> None:
         """Store versions, in order, and bring every index up to them.
 
@@ -219,18 +228,24 @@ class PostgresUnit:
         await self._count_documents(before, texts.served())
         await self._move_centre()
 
-    async def erase(self, entry: Entry) -> Mapping[str, int]:
-        """Remove an entry physically."""
-        texts = await self._indexed_texts([entry.id])
+    async def erase(self, *entries: Entry) -> Mapping[str, int]:
+        """Remove entries physically, with what names or quotes them."""
+        texts = await self._indexed_texts([entry.id for entry in entries])
         before = texts.served()
-        address = {"id": entry.id.uuid, "terms": texts.terms(entry.id)}
-        await self._execute("drop_claim", address)
-        await self._execute("forget_winner", address)
-        await self._execute("forget_merged", address)
-        removed = {
-            kind: await self._execute(f"erase_{kind}", address)
-            for kind in ("versions", "vectors", "postings", "uses", "outcomes", "proposals")
+        said = await self._fetch("texts", {"ids": [entry.id.uuid for entry in entries]})
+        for entry in entries:
+            if entry.content.claim is not None:
+                await self._execute("drop_claim", {"id": entry.id.uuid})
+        gone = {
+            "ids": [entry.id.uuid for entry in entries],
+            "terms": sorted({term for terms in texts.known.values() for term in terms}),
+            "texts": [row["text"].lower() for row in said],
         }
+        await self._execute("forget_winner", gone)
+        await self._execute("forget_merged", gone)
+        removed = {kind: await self._execute(f"erase_{kind}", gone) for kind in _ERASED}
+        marks = {erased_mark(row["text"]): None for row in said}
+        removed["tombstones"] = await bury(self._connection, self._address, marks, self._now)
         await self._count_documents(before, Counter())
         self.has_erased = True
         return removed

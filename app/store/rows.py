@@ -90,6 +90,7 @@ def entry_from(row: Row) -> Entry:
         superseded_by=None if superseded_by is None else PublicId(superseded_by, space_id, kind),
         merged_from=tuple(PublicId(merged, space_id, kind) for merged in row["merged_from"]),
         reason=row["reason"],
+        corrected=row["corrected"],
     )
 
 
@@ -158,6 +159,7 @@ def entry_parameters(entry: Entry) -> dict[str, Any]:
         "merged_from": [merged.uuid for merged in entry.merged_from],
         "reason": entry.reason,
         "normal": normal_of(content.text) if entry.tier is Tier.MEMORIES else None,
+        "corrected": entry.corrected,
         "outline": pack_outline(outline(content.text, content.claim)),
     }
 
