@@ -82,6 +82,11 @@ def claim_place(entry: Entry) -> ClaimPlace | None:
     return (entry.content.scope, *claim_key(claim))
 
 
+def claim_keys(contents: Iterable[Content]) -> list[tuple[str, str]]:
+    """The claim keys of some contents, sorted."""
+    return sorted({claim_key(content.claim) for content in contents if content.claim is not None})
+
+
 def rivals_of(entry: Entry, claimants: Iterable[Entry]) -> tuple[Entry, ...]:
     """The active entries that claim another value at the same place, oldest first."""
     place = claim_place(entry)
@@ -98,15 +103,20 @@ def rivals_of(entry: Entry, claimants: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple(sorted(found, key=lambda other: other.sequence))
 
 
-def settle(entry: Entry, claimants: Iterable[Entry], moment: Moment) -> Settled:
+def settle(entry: Entry, claimants: Iterable[Entry], moment: Moment, *, heard: bool = False) -> Settled:
     """Decide between an entry and those that claim otherwise: the later one holds.
 
     When an older one turns out to hold, the entry is stored as already superseded; when nothing decides,
     all stay and are marked unresolved.
+
+    Args:
+        heard: Whether it was said in a conversation, of which we may learn late: what somebody has said since holds.
     """
     entry = replace(entry, unresolved=False)
     rivals: list[Entry] = []
     for rival in rivals_of(entry, claimants):
+        if heard and entry.last_confirmed_at < rival.last_confirmed_at:
+            return Settled(_as_superseded(entry, rival))
         match direction(statement(entry), statement(rival)):
             case "new":
                 rivals.append(supersede(rival, entry, moment))

@@ -5,14 +5,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from app.contradictions.claims import claim_key, derive_claim
+from app.contradictions.claims import derive_claim
 from app.domain.callers import Caller
 from app.domain.entries import KIND_OF_TIER, Content, Entry, Status, Tier
 from app.domain.errors import ConflictError, NotFoundError, PreconditionFailedError
+from app.domain.evidence import Evidence, MessageVersion
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
-from app.entries.decide import Settled, first_version, next_version, relieved, rivals_of, settle, supersede
+from app.entries.decide import Settled, claim_keys, first_version, next_version, relieved, rivals_of, settle, supersede
+from app.entries.evidence import weigh
 from app.entries.ports import (
     Embedders,
     EntryStore,
@@ -23,6 +25,7 @@ from app.entries.ports import (
     VersionWrite,
     Written,
 )
+from app.entries.remember import add, take_back
 from app.entries.repeat import reinforce, repeated_by
 from app.scoring.context import mixed, to_embed
 from app.scoring.signals import DEFAULT_CONFIDENCE
@@ -84,7 +87,9 @@ class EntryService:
                 return await _replayed(unit, earlier)
             memories = tier is Tier.MEMORIES
             alike = {e.id: e for e in await unit.same_texts([c.text for c in known])} if memories else {}
-            claimants = {e.id: e for e in await unit.claimants(_keys([*known, *(e.content for e in alike.values())]))}
+            claimants = {
+                e.id: e for e in await unit.claimants(claim_keys([*known, *(e.content for e in alike.values())]))
+            }
             effects: list[Effect] = []
             writes: list[VersionWrite] = []
             for content, index in zip(known, indexes, strict=True):
@@ -163,7 +168,7 @@ class EntryService:
             edited = next_version(current, moment, reason="edited", content=content)
             if (content.text, content.claim) != (current.content.text, current.content.claim):
                 edited = replace(edited, last_confirmed_at=moment.now)  # a tag says nothing about the world
-            claimants = await unit.claimants(_keys([content, current.content]))
+            claimants = await unit.claimants(claim_keys([content, current.content]))
             return await _store(unit, settle(edited, claimants, moment), claimants, index, idempotency)
 
     async def undo(
@@ -197,7 +202,7 @@ class EntryService:
                 last_confirmed_at=history[1].last_confirmed_at,
                 superseded_by=history[1].superseded_by,
             )
-            claimants = await unit.claimants(_keys([restored.content, current.content]))
+            claimants = await unit.claimants(claim_keys([restored.content, current.content]))
             rivals = rivals_of(restored, claimants)
             if rivals and not history[1].unresolved:
                 raise ConflictError(f"{rivals[-1].id} claims otherwise; delete or undo that one first")
@@ -275,6 +280,41 @@ class EntryService:
                     await unit.write([VersionWrite(edited, new_text)])
         return True
 
+    async def remember(
+        self,
+        space: SpaceKey,
+        said: Sequence[Evidence],
+        standing: frozenset[MessageVersion],
+        source: tuple[PublicId, int],
+        *,
+        erase: bool,
+    ) -> bool:
+        """Bring the memories of a space up to what the messages of a turn say: once each, however often this is called.
+
+        What is said for the first time makes a memory, what is known reinforces one; what is not said any more is taken
+        back. What its owner erased is not made again.
+
+        Args:
+            said: What the messages say, in the order in which it was said.
+            standing: The messages that were read; those that are missing say nothing any more.
+            source: The turn, and the revision that was read.
+            erase: Whether what was taken back must not stay in an earlier version of what its owner rewrote.
+
+        Returns:
+            Whether the turn still has that revision; if not, nothing was done.
+        """
+        turn, revision = source
+        async with self._indexed(space, [one.content for one in said]) as (unit, indexes):
+            if await unit.revision(turn) != revision:
+                return False
+            weighed = weigh(await unit.evidence_of_turn(turn), said, standing)
+            await unit.keep_evidence(weighed.renewed)
+            await take_back(unit, weighed.stale, self._index, erase=erase)
+            index_of = {(one.of, one.key): index for one, index in zip(said, indexes, strict=True)}
+            fresh = [(one, index_of[one.of, one.key]) for one in weighed.fresh]
+            await add(unit, space, turn, fresh, self.new_id)
+        return True
+
     async def delete(self, caller: Caller, entry_id: PublicId, *, if_version: int | None = None) -> Erased:
         """Erase an entry physically: every version, index row, count and proposal.
 
@@ -286,9 +326,10 @@ class EntryService:
         async with self.store.unit(space) as unit:
             current = _present(await unit.current(entry_id), entry_id)
             _check_version(current, if_version)
-            claimants = await unit.claimants(_keys([current.content]))
+            claimants = await unit.claimants(claim_keys([current.content]))
             standing = (claimant for claimant in claimants if claimant.id != entry_id)
             await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
+            await unit.forget_evidence(entry_id)
             return Erased(entry_id, await unit.erase(current))
 
     async def _writable_space(self, caller: Caller, entry_id: PublicId) -> SpaceKey:
@@ -328,10 +369,6 @@ def _with_claim(content: Content, tier: Tier) -> Content:
         return content
     derived = derive_claim(content.text)
     return replace(content, claim=derived, claim_derived=derived is not None)
-
-
-def _keys(contents: Sequence[Content]) -> list[tuple[str, str]]:
-    return sorted({claim_key(content.claim) for content in contents if content.claim is not None})
 
 
 def _effect(settled: Settled, *, reinforced: bool = False) -> Effect:
