@@ -90,9 +90,7 @@ class Outcome:
         for target, seconds in sorted(self.recovery_s.items()):
             p50, p95 = np.percentile(seconds, (50, 95))
             lines.append(f"{target} recovered after {p50:.1f} s (p50), {p95:.1f} s (p95), {max(seconds):.1f} s at most")
-        lines.append(
-            f"all work was done {self.settled_s:.1f} s after the last turn; all of it is there once"
-        )
+        lines.append(f"all work was done {self.settled_s:.1f} s after the last turn; all of it is there once")
         return "\n".join(lines)
 
 

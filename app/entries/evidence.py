@@ -64,12 +64,13 @@ def remembered(entry_id: PublicId, space: str, evidence: Evidence | KeptEvidence
 
 
 def rebuilt(entry: Entry, rest: Sequence[KeptEvidence], moment: Moment) -> Entry:
-    """An entry made anew of what is left of what it rests on, oldest first; its fate stays."""
+    """An entry made anew of what is left of what it rests on, oldest first; its fate and its tags stay."""
     made = remembered(entry.id, entry.space, rest[0], moment)
     for one in rest[1:]:
         made = reinforce(made, _content(one), moment, said_at=one.said_at)
     until, since = entry.content.valid_to, made.content.valid_from
-    content = replace(made.content, valid_to=until if until and (since is None or until > since) else None)
+    until = until if until and (since is None or until > since) else None
+    content = replace(made.content, tags=entry.content.tags, valid_to=until)
     return replace(rewritten(entry, moment), content=content, last_confirmed_at=made.last_confirmed_at)
 
 
