@@ -1,16 +1,16 @@
 """What was said becomes memories of a locked space, and is taken back from them."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 
 from app.domain.entries import Content, Entry
 from app.domain.evidence import Evidence, KeptEvidence
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
-from app.entries.decide import Settled, claim_keys, relieved, settle
+from app.entries.decide import Settled, claim_keys, relieved, rivals_of, settle
 from app.entries.evidence import owned, rebuilt, remembered, reopened, rewritten
 from app.entries.ports import IndexedText, NewId, SpaceUnit, VersionWrite
-from app.entries.repeat import reinforce, repeated_by
+from app.entries.repeat import reinforce, repeated_by, same_author
 
 Index = Callable[[int, Sequence[Content]], Awaitable[list[IndexedText]]]
 """Embeds contents by a model, and cuts them into terms."""
@@ -37,7 +37,10 @@ async def add(
         else:
             entry_id = new_id(IdKind.MEMORY, space.space_id)
             await unit.mark_derived(entry_id)
-            written, new_index = remembered(entry_id, space.name, one, moment), index
+            written, new_index = (
+                _of_its_author(remembered(entry_id, space.name, one, moment), claimants.values()),
+                index,
+            )
         settled = settle(written, claimants.values(), moment, heard=True)
         claimants |= {e.id: e for e in (settled.entry, *settled.rivals)}
         writes += [*map(VersionWrite, settled.rivals), VersionWrite(settled.entry, new_index)]
@@ -49,6 +52,15 @@ async def add(
     writes += map(VersionWrite, relieved(claimants.values(), unit.advance()))
     await unit.write(writes)
     await unit.keep_evidence(kept)
+
+
+def _of_its_author(entry: Entry, claimants: Iterable[Entry]) -> Entry:
+    """Without its claim where another author claims otherwise: two people who tell of themselves do not contradict."""
+    author = entry.content.author
+    others = (rival.content.author for rival in rivals_of(entry, claimants))
+    if author is None or all(other is None or same_author(author, other) for other in others):
+        return entry
+    return replace(entry, content=replace(entry.content, claim=None, claim_derived=False))
 
 
 async def take_back(unit: SpaceUnit, stale: Sequence[KeptEvidence], index: Index, *, erase: bool) -> None:

@@ -13,7 +13,7 @@ from app.contradictions.features import features
 from app.domain.entries import TAGS, Author, Claim, Content, Entry
 from app.entries.decide import Moment, next_version
 from app.scoring.signals import DEFAULT_CONFIDENCE
-from app.text.normalise import normalise_text
+from app.text.normalise import fold, normalise_text
 
 CONFIDENCE_GAIN = 0.25
 """What a repetition that is certain takes away of the doubt that is left."""
@@ -57,18 +57,20 @@ def reinforce(entry: Entry, content: Content, moment: Moment, *, said_at: dateti
 def _may_be_same(content: Content, known: Content) -> bool:
     return (
         (content.scope, content.valid_to) == (known.scope, known.valid_to)
-        and _same_author(content.author, known.author)
+        and same_author(content.author, known.author)
         and content.valid_from in (None, known.valid_from)
         and content.category in (None, known.category, *(() if known.category else (content.category,)))
         and content.context in (None, known.context)
     )
 
 
-def _same_author(one: Author | None, other: Author | None) -> bool:
-    """By the platform's id where both have one: a name is a label, and changes."""
-    if one is None or other is None or one.id is None or other.id is None:
-        return one == other
-    return (one.platform, one.id) == (other.platform, other.id)
+def same_author(one: Author | None, other: Author | None) -> bool:
+    """By the platform's id where both have one, because names change; else by name, blind to case."""
+    if one is None or other is None:
+        return one is other
+    if one.id is not None and other.id is not None:
+        return (one.platform, one.id) == (other.platform, other.id)
+    return (one.platform, one.id, fold(one.name or "")) == (other.platform, other.id, fold(other.name or ""))
 
 
 def _claims_agree(content: Content, known: Content) -> bool:

@@ -10,7 +10,7 @@ from app.contradictions.claims import claim_key, value_key
 from app.domain.entries import Author
 from app.domain.evidence import Evidence, MessageVersion
 from app.extraction.records import Extracted, Proposal, Said, content_of
-from app.text.normalise import normalise_text
+from app.text.normalise import fold, normalise_text
 from app.turns.documents import heard, personal_documents, session_label
 from app.turns.records import Message, NewMessage, Speaker, Turn
 
@@ -53,7 +53,18 @@ def spoken(turn: Turn) -> tuple[Spoken, ...]:
         for document in personal_documents(turn)
         for message in document.messages
     ]
-    return tuple(sorted(found, key=lambda one: one.message.position))
+    own = found if turn.space.startswith("stream:") else _owners(found, turn.space) or found
+    return tuple(sorted(own, key=lambda one: one.message.position))
+
+
+def _owners(found: Sequence[Spoken], space: str) -> list[Spoken]:
+    """What the person says whose space it is, if it is called by the id or name of an author: others are not heard."""
+    name = space.rpartition(":")[2]
+    return [
+        one
+        for one in found
+        if one.message.author.id == name or fold((one.message.author.name or "").strip().lstrip("@")) == fold(name)
+    ]
 
 
 def spaces_of(turn: Turn) -> tuple[str, ...]:

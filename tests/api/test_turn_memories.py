@@ -199,6 +199,23 @@ async def test_in_a_stream_each_authors_words_become_that_authors_memories(clien
         assert await memories(client, space) == []
 
 
+async def test_in_a_persons_space_what_others_say_is_not_that_persons(client, work):
+    """Ben speaks in Ana's space: he neither becomes her memory nor contradicts her."""
+    await post(client, messages=[said("I live in Turin."), said("I live in Rome.", name="Ben")], session="s")
+    await work()
+    assert await texts(client) == ["I live in Turin"]
+
+
+async def test_two_authors_of_a_space_that_is_called_like_neither_do_not_contradict_each_other(client, work):
+    group = "user:flat-4"
+    for name, home in (("Ana", "Turin"), ("Ben", "Rome"), ("Ana", "Milan")):
+        body = {"space": group, "messages": [said(f"I live in {home}.", name=name)]}
+        assert (await client.post("/turns", json=body)).status_code == 202
+        await work()
+    found = {memory["text"]: memory["author"]["name"] for memory in await memories(client, group)}
+    assert found == {"I live in Rome": "Ben", "I live in Milan": "Ana"}
+
+
 async def test_canon_is_not_written_by_talk(client, work):
     body = {"space": "lore:giulia", "messages": [said("I live in Turin.")]}
     assert (await client.post("/turns", json=body)).status_code == 202
