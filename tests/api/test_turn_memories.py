@@ -449,3 +449,21 @@ async def test_a_job_that_failed_is_tried_again_and_remembers_once(client, runti
     await work()
     (memory,) = await memories(client)
     assert memory["version"] == 1
+
+
+async def test_all_that_is_made_of_a_scoped_session_stays_in_its_scope(client, work):
+    """The episode, the personal document and the summary: another story does not see them."""
+    turn = await post(
+        client,
+        stream="stream:x",
+        session="s",
+        scope="story:au1",
+        messages=[{"author": ANA, "text": "I collect porcelain herons."}],
+    )
+    await client.post(f"/sessions/{turn['session']}/end")
+    await work()
+    for space, made in (("stream:x", 2), ("viewer:twitch:7", 1)):
+        found = (await client.get("/episodes", params={"space": space})).json()["items"]
+        assert [episode["scope"] for episode in found] == ["story:au1"] * made
+        assert "porcelain" not in await prompt(client, "porcelain herons", space=space)
+        assert "porcelain" in await prompt(client, "porcelain herons", space=space, scopes=["story:au1"])
