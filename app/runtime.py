@@ -492,7 +492,10 @@ def _build(
     turns = PostgresTurns(pool, queue, new_uuid)
     working = _working_memory(settings, turns, outside.redis)
     summariser = None if outside.completer is None else LlmSummariser(outside.completer)
-    queue.handlers.update(TurnTasks(turns, entries, working, summariser).handlers)
+    budget = PostgresTokenBudget(pool, settings.llm_tokens_per_day)
+    extraction = ExtractionService(outside.completer, budget, count)
+    tasks = TurnTasks(turns, entries, working, entries, extraction, _now, summariser)
+    queue.handlers.update(tasks.handlers)
     archive_dir = settings.history_archive_dir
     archive = None if archive_dir is None else FolderArchive(archive_dir)
     history = HistoryService(turns, archive, settings.history_days, _now)
@@ -529,7 +532,7 @@ def _build(
         jobs=JobService(turns),
         history=history,
         queue=queue,
-        extraction=ExtractionService(outside.completer, PostgresTokenBudget(pool, settings.llm_tokens_per_day), count),
+        extraction=extraction,
         count=count,
         probes=Probes(
             lambda: ping(pool),

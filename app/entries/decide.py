@@ -108,15 +108,21 @@ def rivals_of(entry: Entry, claimants: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple(sorted(found, key=lambda other: other.sequence))
 
 
-def settle(entry: Entry, claimants: Iterable[Entry], moment: Moment) -> Settled:
+def settle(entry: Entry, claimants: Iterable[Entry], moment: Moment, *, heard: bool = False) -> Settled:
     """Decide between an entry and those that claim otherwise: the later one holds.
 
     When an older one turns out to hold, the entry is stored as already superseded; when nothing decides,
     all stay and are marked unresolved.
+
+    Args:
+        heard: Whether it was said in a conversation, of which we may learn late: what somebody has said since holds.
     """
     entry = replace(entry, unresolved=False)
     rivals: list[Entry] = []
     for rival in rivals_of(entry, claimants):
+        late = heard and entry.last_confirmed_at < rival.last_confirmed_at
+        if late and not (entry.corrected and not rival.corrected):
+            return Settled(_as_superseded(entry, rival))
         match _direction(entry, rival):
             case "new":
                 rivals.append(supersede(rival, entry, moment))

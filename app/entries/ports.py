@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.entries import Category, Entry, Status, Tier
+from app.domain.evidence import KeptEvidence
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
@@ -179,6 +180,34 @@ class SpaceUnit(Protocol):
 
     async def mark_derived(self, entry_id: PublicId) -> bool:
         """Note that an entry is made from something; whether it never was before, even if it was erased since."""
+        ...
+
+    async def is_derived(self, entry_id: PublicId) -> bool:
+        """Whether an entry was made from something."""
+        ...
+
+    async def evidence_of_turn(self, turn: PublicId) -> tuple[KeptEvidence, ...]:
+        """What is remembered here of the messages of a turn, and what is not to be."""
+        ...
+
+    async def evidence_of(self, entry_id: PublicId) -> tuple[KeptEvidence, ...]:
+        """What an entry rests on, oldest first; without what was erased."""
+        ...
+
+    async def keep_evidence(self, evidence: Sequence[KeptEvidence]) -> None:
+        """Store evidence, in place of what is there of the same message and key."""
+        ...
+
+    async def drop_evidence(self, evidence: Sequence[KeptEvidence]) -> None:
+        """Remove evidence without a trace."""
+        ...
+
+    async def forget_evidence(self, entry_id: PublicId) -> None:
+        """Take every word out of what an entry rests on; that there was something stays known."""
+        ...
+
+    async def replaced_by(self, entry_id: PublicId) -> tuple[Entry, ...]:
+        """The entries that gave way to an entry, in the order of the space's history."""
         ...
 
 

@@ -3,12 +3,14 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeGuard
 
 from app.contradictions.claims import derive_claim
 from app.domain.callers import Caller
 from app.domain.entries import KIND_OF_TIER, Content, Entry, Status, Tier
 from app.domain.errors import ConflictError, NotFoundError, PreconditionFailedError
+from app.domain.evidence import Evidence, MessageVersion
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
@@ -24,6 +26,7 @@ from app.entries.decide import (
     settle,
     supersede,
 )
+from app.entries.evidence import weigh
 from app.entries.ports import (
     Embedders,
     EntryStore,
@@ -34,6 +37,7 @@ from app.entries.ports import (
     VersionWrite,
     Written,
 )
+from app.entries.remember import add, take_back
 from app.entries.repeat import reinforce, repeated_by
 from app.entries.tombstones import Tombstone, erased_mark, is_refused, value_marks
 from app.scoring.context import mixed, to_embed
@@ -344,6 +348,41 @@ class EntryService:
                     await unit.write([VersionWrite(edited, new_text)])
         return True
 
+    async def remember(
+        self,
+        space: SpaceKey,
+        said: Sequence[Evidence],
+        standing: frozenset[MessageVersion],
+        source: tuple[PublicId, int],
+        *,
+        erase: bool,
+    ) -> bool:
+        """Bring the memories of a space up to what the messages of a turn say: once each, however often this is called.
+
+        What is said for the first time makes a memory, what is known reinforces one; what is not said any more is taken
+        back. What its owner erased is not made again.
+
+        Args:
+            said: What the messages say, in the order in which it was said.
+            standing: The messages that were read; those that are missing say nothing any more.
+            source: The turn, and the revision that was read.
+            erase: Whether what was taken back must not stay in an earlier version of what its owner rewrote.
+
+        Returns:
+            Whether the turn still has that revision; if not, nothing was done.
+        """
+        turn, revision = source
+        async with self._indexed(space, [one.content for one in said]) as (unit, indexes):
+            if await unit.revision(turn) != revision:
+                return False
+            weighed = weigh(await unit.evidence_of_turn(turn), said, standing)
+            await unit.keep_evidence(weighed.renewed)
+            await take_back(unit, weighed.stale, partial(index_contents, self.embedders), erase=erase)
+            index_of = {(one.of, one.key): index for one, index in zip(said, indexes, strict=True)}
+            fresh = [(one, index_of[one.of, one.key]) for one in weighed.fresh]
+            await add(unit, space, turn, fresh, self.new_id)
+        return True
+
     async def delete(self, caller: Caller, entry_id: PublicId, *, if_version: int | None = None) -> Erased:
         """Erase an entry physically: every version, index row, count and proposal; so too what was merged into it.
 
@@ -358,7 +397,10 @@ class EntryService:
             claimants = await unit.claimants(claim_keys([current.content]))
             standing = (claimant for claimant in claimants if claimant.id != entry_id)
             await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
-            return Erased(entry_id, await unit.erase(current, *await _merged_into(unit, entry_id)))
+            erased = (current, *await _merged_into(unit, entry_id))
+            for entry in erased:
+                await unit.forget_evidence(entry.id)
+            return Erased(entry_id, await unit.erase(*erased))
 
     async def _writable_space(self, caller: Caller, entry_id: PublicId) -> SpaceKey:
         entry = await self.get(caller, entry_id)

@@ -94,6 +94,8 @@ class ForgettingService:
         claimants = await unit.claimants(claim_keys([entry.content for entry in entries.values()]))
         standing = [claimant for claimant in claimants if claimant.id not in entries]
         await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
+        for entry_id in entries:
+            await unit.forget_evidence(entry_id)
         removed = await unit.erase(*entries.values())
         body = {
             "kind": "entries",

@@ -1,7 +1,7 @@
 """Entries in Postgres: one locked space per write, and every index brought along."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,6 +17,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from app.contradictions.claims import claim_key, value_key
 from app.domain.entries import TIER_OF_KIND, Entry, Status, Tier
+from app.domain.evidence import KeptEvidence
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey, scope_key
@@ -26,13 +27,14 @@ from app.entries.tombstones import Mark, Tombstone, erased_mark
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import tenant_transaction
 from app.store.queries import load
-from app.store.rows import entry_from, entry_parameters, normal_of
+from app.store.rows import entry_from, entry_parameters, evidence_from, evidence_parameters, normal_of
 from app.store.spaces import Locked, lock_space, model_of
 from app.store.tombstones import bury, find_tombstones
 from app.text.terms import term_hash
 
 _SQL = load("entries")
 _TURNS = load("turns")
+_EVIDENCE = load("evidence")
 
 _ERASED = ("versions", "vectors", "postings", "uses", "outcomes", "proposals", "corrections", "assemblies")
 """What goes with an entry: its rows, and what names it or quotes its text."""
@@ -281,6 +283,41 @@ class PostgresUnit:
         """Note that an entry is made from something; whether it never was before."""
         parameters = {**self._address, "id": entry_id.uuid}
         return (await self._connection.execute(_TURNS["mark_derived"], parameters)).rowcount > 0
+
+    async def is_derived(self, entry_id: PublicId) -> bool:
+        """Whether an entry was made from something."""
+        return bool(await self._fetch_evidence("is_derived", {"id": entry_id.uuid}))
+
+    async def evidence_of_turn(self, turn: PublicId) -> tuple[KeptEvidence, ...]:
+        """What is remembered here of the messages of a turn, and what is not to be."""
+        return tuple(map(evidence_from, await self._fetch_evidence("evidence_of_turn", {"turn": turn.uuid})))
+
+    async def evidence_of(self, entry_id: PublicId) -> tuple[KeptEvidence, ...]:
+        """What an entry rests on, oldest first."""
+        return tuple(map(evidence_from, await self._fetch_evidence("evidence_of_entry", {"id": entry_id.uuid})))
+
+    async def keep_evidence(self, evidence: Sequence[KeptEvidence]) -> None:
+        """Store evidence, in place of what is there of the same message and key."""
+        await self._change_evidence("keep_evidence", map(evidence_parameters, evidence))
+
+    async def drop_evidence(self, evidence: Sequence[KeptEvidence]) -> None:
+        """Remove evidence without a trace."""
+        await self._change_evidence("drop_evidence", map(evidence_parameters, evidence))
+
+    async def forget_evidence(self, entry_id: PublicId) -> None:
+        """Take every word out of what an entry rests on."""
+        await self._change_evidence("forget_evidence", [{"id": entry_id.uuid}])
+
+    async def replaced_by(self, entry_id: PublicId) -> tuple[Entry, ...]:
+        """The entries that gave way to an entry."""
+        return tuple(map(entry_from, await self._fetch_evidence("replaced_by", {"id": entry_id.uuid})))
+
+    async def _fetch_evidence(self, name: str, parameters: Parameters) -> list[DictRow]:
+        return await _rows(self._connection, _EVIDENCE[name], {**self._address, **parameters})
+
+    async def _change_evidence(self, name: str, all_parameters: Iterable[Parameters]) -> None:
+        for parameters in all_parameters:
+            await self._connection.execute(_EVIDENCE[name], {**self._address, **parameters})
 
     async def _write(self, write: VersionWrite, texts: "_IndexedTexts", centre: NDArray[np.float32]) -> None:
         entry, index = write.entry, write.index

@@ -13,6 +13,7 @@ OF_ENTRIES = {
     "entry_uses": "its uses; the session's label",
     "corrections": "deleted with any entry that they concern, or whose text they quote",
     "assemblies": "requests that quote it are deleted; outcomes have ids alone",
+    "memory_evidence": "what messages say for an entry: its words go with it",
     "supersession_proposals": "deleted with either side; `why` is one of some words",
 }
 OF_NO_ENTRY = {
