@@ -18,7 +18,7 @@ from app.domain.entries import Content, Status
 from app.domain.errors import ConflictError, NotFoundError
 from app.store.consolidation import PostgresConsolidation
 from tests.integration.consistency import assert_consistent
-from tests.integration.planted import NOW, cases, plant, seeds, states, told
+from tests.integration.planted import NOW, Seed, cases, plant, seeds, states, told
 from tests.integration.stores import Space, open_store
 from tests.integration.test_consolidation import consolidate, service_of
 
@@ -293,7 +293,7 @@ async def test_what_somebody_undid_is_not_done_again_until_something_new_is_said
 async def test_erasing_an_entry_erases_what_was_merged_into_it(space):
     """A person who erases what is remembered of them means every time that they said it."""
     texts = ["Ana keeps bees in Rome.", "ana keeps bees in rome", "Ana keeps bees in Rome!"]
-    entries = [effect.entry for effect in await space.fill(texts)]
+    entries = await plant(space, [Seed(text) for text in texts])
     await consolidate(space)
     kept = next(entry for entry in (await states(space)).values() if entry.status is Status.ACTIVE)
     assert set(kept.merged_from) == {entry.id for entry in entries} - {kept.id}
