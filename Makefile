@@ -56,9 +56,9 @@ $(BIN)/uv: requirements/setup.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/setup.txt
 	@touch $@
 
-$(VENV)/.run: $(BIN)/uv requirements/run.txt pyproject.toml
+$(VENV)/.run: $(BIN)/uv requirements/run.txt pyproject.toml clients/python/pyproject.toml
 	$(UV) --require-hashes -r requirements/run.txt
-	$(UV) --no-deps --no-build-isolation -e .
+	$(UV) --no-deps --no-build-isolation -e . -e ./clients/python
 	@$(BIN)/python -m compileall -q app
 	@touch $@
 

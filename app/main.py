@@ -11,7 +11,8 @@ from app.api import health
 from app.api.authentication import Authentication
 from app.api.errors import on_crash, on_http_error, on_invalid_request, on_ricordo_error
 from app.api.limits import BodyLimit
-from app.api.openapi import DESCRIPTION, TAGS, Api
+from app.api.observed import Observed
+from app.api.openapi import DESCRIPTION, TAGS, VERSION, Api
 from app.api.v1 import (
     assemblies,
     context,
@@ -68,7 +69,7 @@ def create_app(runtime: Runtime | None = None) -> FastAPI:
     app = Api(
         title="Ricordo",
         summary="Memory as a service: one call before each model call returns the prompt that makes an agent remember.",
-        version="0.1.0",
+        version=VERSION,
         description=DESCRIPTION,
         openapi_tags=TAGS,
         lifespan=lifespan,
@@ -84,4 +85,5 @@ def create_app(runtime: Runtime | None = None) -> FastAPI:
     app.add_exception_handler(Exception, on_crash)
     app.add_middleware(Authentication)
     app.add_middleware(BodyLimit)
+    app.add_middleware(Observed)
     return app
