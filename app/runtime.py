@@ -5,7 +5,7 @@ import random
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -34,6 +34,7 @@ from app.domain.ids import IdKind, PublicId
 from app.domain.soul import SoulBlock
 from app.embedding.calibration import CosineMap, ModelCalibration, calibrated
 from app.embedding.centre import measure_centre
+from app.embedding.counting import CountsBatches
 from app.embedding.factory import (
     DeclaredEmbedder,
     EmbedderKind,
@@ -52,6 +53,7 @@ from app.extraction.service import ExtractionService
 from app.llm.client import ChatCompleter, completions_url
 from app.llm.summaries import LlmSummariser
 from app.maintenance.service import MaintenanceService
+from app.metrics import Metrics, Reading
 from app.scoring.asked import Asked
 from app.scoring.relevance import MIN_RELEVANCE
 from app.settings import MeasuredModel, Settings
@@ -86,6 +88,7 @@ from app.turns.tasks import TurnTasks
 
 DEFAULT_TENANT = "default"
 CONNECT_SECONDS = 10
+_READING_SECONDS = 2.0
 _KEY_FILE = "api_key"
 _STORED_OPTIONS = ("model", "url", "batch_texts", "timeout_ms", "query_prefix", "document_prefix")
 
@@ -171,6 +174,8 @@ class Runtime:
     queue: Queue
     count: TokenCounter
     probes: Probes
+    metrics: Metrics
+    read_metrics: Callable[[], Coroutine[Any, Any, Reading]]
 
 
 class ConfigurationError(Exception):
@@ -502,7 +507,30 @@ def _build(
             lambda: _answers(outside.redis),
             lambda: queue_state(pool),
         ),
+        metrics=Metrics(),
+        read_metrics=partial(_reading, pool, resident, embedder),
     )
+
+
+async def _reading(pool: Pool, resident: ResidentSpaces, embedder: RunningEmbedder) -> Reading:
+    """What is read when somebody looks; without the database, what can be known without it."""
+    spaces, size_bytes = resident.sizes
+    gauges: dict[str, float] = {"resident_spaces": spaces, "resident_bytes": size_bytes}
+    stats = pool.get_stats()
+    gauges |= {"pool_connections": stats.get("pool_size", 0), "pool_waiting": stats.get("requests_waiting", 0)}
+    counters: dict[str, float] = {"pool_timeouts": stats.get("requests_errors", 0)}
+    if isinstance(embedder, CountsBatches):
+        done = embedder.counts
+        counters |= {"embedder_batches": done.batches, "embedder_texts": done.texts, "embedder_seconds": done.seconds}
+    with suppress(UnavailableError, TimeoutError):
+        state = await asyncio.wait_for(queue_state(pool), _READING_SECONDS)
+        gauges |= {
+            "queue_waiting": state.waiting,
+            "queue_oldest_seconds": state.oldest_s,
+            "queue_failed": state.failed,
+            "queue_workers": state.workers,
+        }
+    return Reading(gauges, counters)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from app.domain.callers import Caller
 from app.domain.errors import RicordoError, UnauthenticatedError
 from app.runtime import Runtime
 
-OPEN_PATHS = ("/health", "/docs", "/openapi.json")
+OPEN_PATHS = ("/health", "/metrics", "/docs", "/openapi.json")
 """What answers without a key."""
 
 
