@@ -1,11 +1,12 @@
 """The application: routers, error handlers, lifespan."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from app.api import health
 from app.api.authentication import Authentication
@@ -31,6 +32,8 @@ from app.api.v1 import (
 )
 from app.domain.errors import RicordoError
 from app.logs import configure_logging
+from app.mcp_server.server import PATH as MCP_PATH
+from app.mcp_server.server import HttpDoor
 from app.runtime import Runtime, open_runtime
 from app.settings import Settings
 
@@ -52,18 +55,20 @@ _RESOURCES = (
 )
 
 
+API_PATH = "/api/v1"
+
+
 def create_app(runtime: Runtime | None = None) -> FastAPI:
     """The service over a runtime; without one it opens its own from the environment (uvicorn --factory)."""
     configure_logging()
 
+    models_door = HttpDoor(lambda: app, API_PATH, VERSION)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        if runtime is not None:
-            app.state.runtime = runtime
-            yield
-            return
-        async with open_runtime(Settings()) as opened:
-            app.state.runtime = opened
+        async with AsyncExitStack() as stack:
+            app.state.runtime = runtime or await stack.enter_async_context(open_runtime(Settings()))
+            await stack.enter_async_context(models_door.running())
             yield
 
     app = Api(
@@ -77,8 +82,9 @@ def create_app(runtime: Runtime | None = None) -> FastAPI:
         swagger_ui_oauth2_redirect_url=None,
     )
     for module in _RESOURCES:
-        app.include_router(module.router, prefix="/api/v1")
+        app.include_router(module.router, prefix=API_PATH)
     app.include_router(health.router)
+    app.router.routes.append(Route(MCP_PATH, models_door))
     app.add_exception_handler(RicordoError, on_ricordo_error)
     app.add_exception_handler(RequestValidationError, on_invalid_request)
     app.add_exception_handler(HTTPException, on_http_error)

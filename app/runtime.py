@@ -648,6 +648,19 @@ def _ensure_first_key(settings: Settings, url: str) -> None:
     ensure_key(url, DEFAULT_TENANT, key, new_uuid(), wanted)
 
 
+def kept_key(data_dir: Path) -> str:
+    """The key of the data folder of a service that has been started there.
+
+    Raises:
+        ConfigurationError: If there is none.
+    """
+    if not key_path(data_dir).exists():
+        raise ConfigurationError(
+            f"there is no key in {data_dir}: set RICORDO_API_KEY to one, or RICORDO_DATA_DIR to the service's folder"
+        )
+    return first_key(data_dir)
+
+
 def first_key(data_dir: Path) -> str:
     """The key that is kept in the data folder with mode 0600; made if there is none.
 

@@ -36,6 +36,7 @@ class Observed:
             return
         started = time.perf_counter()
         request_id = _request_id(scope)
+        around = structlog.contextvars.get_contextvars()  # of a request that this one is part of
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request=request_id)
         status = 500
@@ -52,6 +53,8 @@ class Observed:
             await self._app(scope, receive, marked)
         finally:
             self._note(scope, status, time.perf_counter() - started)
+            structlog.contextvars.clear_contextvars()
+            structlog.contextvars.bind_contextvars(**around)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         runtime: Runtime = scope["app"].state.runtime
