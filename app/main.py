@@ -8,7 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from app.api import health
+from app.api import completions, health
 from app.api.authentication import Authentication
 from app.api.errors import on_crash, on_http_error, on_invalid_request, on_ricordo_error
 from app.api.limits import BodyLimit
@@ -84,6 +84,7 @@ def create_app(runtime: Runtime | None = None) -> FastAPI:
     for module in _RESOURCES:
         app.include_router(module.router, prefix=API_PATH)
     app.include_router(health.router)
+    app.include_router(completions.router)
     app.router.routes.append(Route(MCP_PATH, models_door))
     app.add_exception_handler(RicordoError, on_ricordo_error)
     app.add_exception_handler(RequestValidationError, on_invalid_request)

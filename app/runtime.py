@@ -52,8 +52,10 @@ from app.extraction.ports import Completer
 from app.extraction.service import ExtractionService
 from app.llm.client import ChatCompleter, completions_url
 from app.llm.summaries import LlmSummariser
+from app.llm.upstream import Upstream, open_upstream_client
 from app.maintenance.service import MaintenanceService
 from app.metrics import Metrics, Reading
+from app.proxy.afterwards import Afterwards
 from app.scoring.asked import Asked
 from app.scoring.relevance import MIN_RELEVANCE
 from app.settings import MeasuredModel, Settings
@@ -174,6 +176,8 @@ class Runtime:
     queue: Queue
     count: TokenCounter
     probes: Probes
+    afterwards: Afterwards
+    upstream: Upstream | None
     metrics: Metrics
     read_metrics: Callable[[], Coroutine[Any, Any, Reading]]
 
@@ -332,6 +336,7 @@ async def open_runtime_with(
                     ]
                     async with _closing(models, resident), _background(*work):
                         yield runtime
+                        await runtime.afterwards.close()
                         await runtime.recorder.settled()
     finally:
         await embedder.close()
@@ -365,6 +370,24 @@ async def open_completer(settings: Settings) -> AsyncIterator[Completer | None]:
             None if key is None else key.get_secret_value(),
             settings.llm_timeout_ms / 1000,
         )
+
+
+@asynccontextmanager
+async def open_upstream(settings: Settings) -> AsyncIterator[Upstream | None]:
+    """The model server of the settings; None when there is none.
+
+    Raises:
+        ConfigurationError: If its URL makes no sense.
+    """
+    if settings.upstream_url is None:
+        yield None
+        return
+    try:
+        url = completions_url(settings.upstream_url)
+    except ValueError as error:
+        raise ConfigurationError(f"RICORDO_UPSTREAM_URL: {error}") from error
+    async with open_upstream_client() as client:
+        yield Upstream(client, url)
 
 
 def _warm_up() -> None:
@@ -507,6 +530,8 @@ def _build(
             lambda: _answers(outside.redis),
             lambda: queue_state(pool),
         ),
+        afterwards=Afterwards(),
+        upstream=outside.upstream,
         metrics=Metrics(),
         read_metrics=partial(_reading, pool, resident, embedder),
     )
@@ -541,11 +566,13 @@ class _Outside:
         url: The database's, for the queue's own connections.
         redis: For working memory; None: Postgres holds it.
         completer: The language model; None when there is none.
+        upstream: The model server behind the proxy; None when there is none.
     """
 
     url: str
     redis: Redis | None
     completer: Completer | None
+    upstream: Upstream | None
 
 
 @asynccontextmanager
@@ -554,9 +581,9 @@ async def _open_outside(settings: Settings, url: str) -> AsyncIterator[_Outside]
         redis = None if settings.redis_url is None else connect_redis(settings.redis_url.get_secret_value())
     except ValueError as error:
         raise ConfigurationError("RICORDO_REDIS_URL is no Redis URL: redis://host/0") from error
-    async with open_completer(settings) as completer:
+    async with open_completer(settings) as completer, open_upstream(settings) as upstream:
         try:
-            yield _Outside(url, redis, completer)
+            yield _Outside(url, redis, completer, upstream)
         finally:
             if redis is not None:
                 await redis.aclose()

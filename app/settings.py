@@ -94,6 +94,9 @@ class Settings(BaseSettings):
     llm_tokens_per_day: int = Field(1_000_000, ge=0)
     """Tokens of questions and answers that each tenant may have it take in a day (UTC); then rules stand in."""
 
+    upstream_url: str | None = None
+    """The model server behind `/v1/chat/completions` (docs/agents.md), such as https://api.openai.com/v1."""
+
     database_connections: int = Field(8, ge=2, le=100)
     """Connections per process. More than the cores of the database's machine add nothing but queueing."""
 

@@ -20,6 +20,7 @@ from app.domain.errors import (
     TooLargeError,
     UnauthenticatedError,
     UnavailableError,
+    UpstreamError,
 )
 from app.schemas.problems import FieldError, Problem, field_errors
 
@@ -35,6 +36,7 @@ STATUS: dict[type[RicordoError], int] = {
     PreconditionFailedError: 412,
     TooLargeError: 413,
     UnavailableError: 503,
+    UpstreamError: 502,
 }
 
 _HEADERS = {401: {"WWW-Authenticate": 'Bearer realm="ricordo"'}, 503: {"Retry-After": "1"}}
