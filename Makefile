@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 .PHONY: run test test-bge-m3 check format lint types contracts bench chaos-turns eval eval-extraction clean lock
 
 run: $(VENV)/.run  ## Start the service with a small sample store, and show an assembled prompt
-	@exec $(BIN)/ricordo serve --sample examples/sample
+	@RICORDO_LOG_LEVEL=$${RICORDO_LOG_LEVEL:-warning} exec $(BIN)/ricordo serve --sample examples/sample
 
 test: $(VENV)/.dev  ## Set up and run the tests
 	$(BIN)/pytest

@@ -3,13 +3,13 @@
 import sys
 import traceback
 from collections.abc import Iterator, MutableMapping
-from typing import Any
+from typing import Any, Literal
 
 import structlog
 
 
-def configure_logging() -> None:
-    """Write events to standard error."""
+def configure_logging(level: Literal["info", "warning"] = "info") -> None:
+    """Write events of a level and above to standard error."""
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,  # the ids of the request and of its assembly
@@ -19,7 +19,7 @@ def configure_logging() -> None:
             structlog.processors.JSONRenderer(),
         ],
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
-        wrapper_class=structlog.make_filtering_bound_logger("info"),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )
 

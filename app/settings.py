@@ -106,6 +106,9 @@ class Settings(BaseSettings):
     assembly_log_days: int = Field(7, ge=1, le=365)
     """How long assemblies can be looked at and replayed."""
 
+    log_level: Literal["info", "warning"] = "info"
+    """`info` writes a line for every request, `warning` only what went wrong (docs/operating.md)."""
+
     tokenizer: Literal["o200k_base", "cl100k_base"] = "o200k_base"
     """Counts the tokens of budgets. Choose the one that is nearer to your model's."""
 
