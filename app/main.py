@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from app.api import completions, health
 from app.api.authentication import Authentication
-from app.api.errors import on_crash, on_http_error, on_invalid_request, on_ricordo_error
+from app.api.errors import on_http_error, on_invalid_request, on_ricordo_error
 from app.api.limits import BodyLimit
 from app.api.observed import Observed
 from app.api.openapi import DESCRIPTION, TAGS, VERSION, Api
@@ -80,6 +80,8 @@ def create_app(runtime: Runtime | None = None) -> FastAPI:
         lifespan=lifespan,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
+        # Its own would quote exceptions, and texts with them; app/api/observed.py has ours.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     for module in _RESOURCES:
         app.include_router(module.router, prefix=API_PATH)
@@ -89,7 +91,6 @@ def create_app(runtime: Runtime | None = None) -> FastAPI:
     app.add_exception_handler(RicordoError, on_ricordo_error)
     app.add_exception_handler(RequestValidationError, on_invalid_request)
     app.add_exception_handler(HTTPException, on_http_error)
-    app.add_exception_handler(Exception, on_crash)
     app.add_middleware(Authentication)
     app.add_middleware(BodyLimit)
     app.add_middleware(Observed)

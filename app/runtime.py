@@ -5,7 +5,7 @@ import random
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -81,6 +81,7 @@ from app.store.turns import PostgresTurns
 from app.store.working import PostgresWorkingMemory, RedisWorkingMemory, connect_redis, ping_redis
 from app.text.terms import query_terms
 from app.text.tokens import remembering, token_counter
+from app.traces import Traces, open_traces
 from app.turns.documents import heard, own_space
 from app.turns.ports import WorkingMemory
 from app.turns.records import CONVERSATION_GAP, Message, Speaker
@@ -179,6 +180,7 @@ class Runtime:
     afterwards: Afterwards
     upstream: Upstream | None
     metrics: Metrics
+    traces: Traces
     read_metrics: Callable[[], Coroutine[Any, Any, Reading]]
 
 
@@ -533,6 +535,7 @@ def _build(
         afterwards=Afterwards(),
         upstream=outside.upstream,
         metrics=Metrics(),
+        traces=outside.traces,
         read_metrics=partial(_reading, pool, resident, embedder),
     )
 
@@ -567,12 +570,14 @@ class _Outside:
         redis: For working memory; None: Postgres holds it.
         completer: The language model; None when there is none.
         upstream: The model server behind the proxy; None when there is none.
+        traces: To the collector, or to nobody.
     """
 
     url: str
     redis: Redis | None
     completer: Completer | None
     upstream: Upstream | None
+    traces: Traces
 
 
 @asynccontextmanager
@@ -581,9 +586,15 @@ async def _open_outside(settings: Settings, url: str) -> AsyncIterator[_Outside]
         redis = None if settings.redis_url is None else connect_redis(settings.redis_url.get_secret_value())
     except ValueError as error:
         raise ConfigurationError("RICORDO_REDIS_URL is no Redis URL: redis://host/0") from error
-    async with open_completer(settings) as completer, open_upstream(settings) as upstream:
+    async with AsyncExitStack() as stack:
+        completer = await stack.enter_async_context(open_completer(settings))
+        upstream = await stack.enter_async_context(open_upstream(settings))
         try:
-            yield _Outside(url, redis, completer, upstream)
+            traces = await stack.enter_async_context(open_traces(settings.otlp_url))
+        except ImportError as error:
+            raise ConfigurationError("RICORDO_OTLP_URL needs the extra otel: pip install 'ricordo[otel]'") from error
+        try:
+            yield _Outside(url, redis, completer, upstream, traces)
         finally:
             if redis is not None:
                 await redis.aclose()

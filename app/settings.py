@@ -109,6 +109,9 @@ class Settings(BaseSettings):
     log_level: Literal["info", "warning"] = "info"
     """`info` writes a line for every request, `warning` only what went wrong (docs/operating.md)."""
 
+    otlp_url: str | None = None
+    """Collector of traces, OTLP over HTTP, such as http://127.0.0.1:4318. Needs the extra `otel`. None: no traces."""
+
     tokenizer: Literal["o200k_base", "cl100k_base"] = "o200k_base"
     """Counts the tokens of budgets. Choose the one that is nearer to your model's."""
 

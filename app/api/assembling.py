@@ -35,6 +35,7 @@ async def assemble(body: AssembleBody, runtime: Runtime, caller: Caller, now: da
     assembled = await runtime.assembly.assemble(asked)
     assembly_id = runtime.entries.new_id(IdKind.ASSEMBLY, asked.space.space_id)
     structlog.contextvars.bind_contextvars(assembly=str(assembly_id))
+    runtime.traces.assembled(assembled.timings_ms)
     runtime.metrics.assembled(assembled.timings_ms, assembled.degraded)
     if asked.record:
         runtime.recorder.submit(Logged(assembly_id, now, asked, body.model_dump(mode="json"), assembled))

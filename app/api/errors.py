@@ -103,8 +103,7 @@ def _allowed(request: Request) -> list[str]:
     return sorted({method for route in spelt_out or routes for method in route.methods or ()})
 
 
-async def on_crash(request: Request, error: Exception) -> JSONResponse:
+def crash_response(error: Exception) -> JSONResponse:
     """Answer what nobody foresaw: log it, tell nothing of the inside."""
-    del request
     _log.error("request failed", exc_info=error)
     return problem_response(500, "internal", "Something failed inside", "The error was logged.")

@@ -1,12 +1,18 @@
-"""What happens around every answer, whoever gives it: its version and id, a line in the log, and a count."""
+"""What happens around every answer, whoever gives it: its version and id, a line in the log, a count and a span.
+
+What nobody foresaw ends here too, so that nothing outside logs it with its message, which may quote a text.
+"""
 
 import re
 import time
 
 import structlog
 from fastapi.routing import iter_route_contexts
+from opentelemetry.trace import Span
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.errors import crash_response
 from app.api.openapi import VERSION
 from app.runtime import Runtime, new_uuid
 
@@ -39,7 +45,7 @@ class Observed:
         around = structlog.contextvars.get_contextvars()  # of a request that this one is part of
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request=request_id)
-        status = 500
+        status = 0
 
         async def marked(message: Message) -> None:
             nonlocal status
@@ -49,17 +55,28 @@ class Observed:
                 message["headers"] = [*message.get("headers", ()), *own]
             await send(message)
 
-        try:
-            await self._app(scope, receive, marked)
-        finally:
-            self._note(scope, status, time.perf_counter() - started)
-            structlog.contextvars.clear_contextvars()
-            structlog.contextvars.bind_contextvars(**around)
+        runtime: Runtime = scope["app"].state.runtime
+        with runtime.traces.request(scope["method"], Headers(scope=scope)) as span:
+            try:
+                await self._app(scope, receive, marked)
+            except Exception as error:  # noqa: BLE001 - the HTTP boundary
+                failure = crash_response(error)
+                if status:
+                    raise BrokenOffError from None
+                await failure(scope, receive, marked)
+            finally:
+                self._note(scope, status, time.perf_counter() - started, span)
+                structlog.contextvars.clear_contextvars()
+                structlog.contextvars.bind_contextvars(**around)
 
-    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+    def _note(self, scope: Scope, status: int, seconds: float, span: Span) -> None:
         runtime: Runtime = scope["app"].state.runtime
         route = self._route(scope)
         runtime.metrics.answered(scope["method"], route, status, seconds)
+        if span.is_recording():
+            span.update_name(f"{scope['method']} {route}")
+            ids = {f"ricordo.{name}": str(value) for name, value in structlog.contextvars.get_contextvars().items()}
+            span.set_attributes({"http.route": route, "http.response.status_code": status, **ids})
         if not scope["path"].startswith(_SILENT):
             _log.info("answered", method=scope["method"], route=route, status=status, ms=round(seconds * 1000, 1))
 
@@ -72,6 +89,10 @@ class Observed:
                 if context.endpoint is not None
             }
         return self._routes.get(scope.get("endpoint"), _NO_ROUTE)
+
+
+class BrokenOffError(Exception):
+    """An answer failed after it began: the connection is all that can be ended."""
 
 
 def _request_id(scope: Scope) -> str:

@@ -41,6 +41,7 @@ class ModelServer:
         ]
         self.refusal: Response | None = None
         self.hangs_after: int | None = None
+        self.breaks_after: int | None = None
         self.cancelled = asyncio.Event()
         self.app = Starlette(routes=[Route("/v1/chat/completions", self._answer, methods=["POST"])])
 
@@ -56,6 +57,8 @@ class ModelServer:
     async def _stream(self) -> AsyncIterator[bytes]:
         try:
             for position, event in enumerate(self.events):
+                if position == self.breaks_after:
+                    raise ConnectionResetError
                 if position == self.hangs_after:
                     await asyncio.Event().wait()
                 yield event[:7]  # cut anywhere

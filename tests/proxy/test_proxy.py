@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import httpx
+import httpx2
 import openai
 import psycopg
 import pytest
@@ -183,6 +184,15 @@ async def test_a_stream_that_is_broken_off_is_remembered_as_far_as_it_came(open_
             break
         await asyncio.sleep(0.01)
     assert found == [TURN[0], ("assistant", "How ")]
+
+
+async def test_a_model_server_that_breaks_off_breaks_the_answer_off(open_proxy, model, tenant, client):
+    """The caller hears that it is not the end; what came is remembered, as the person saw it."""
+    model.breaks_after = 2
+    url, used = await open_proxy()
+    with pytest.raises((openai.APIError, httpx2.HTTPError)):
+        await answered(talker(url, tenant.key), True, messages=[MOVED], user="42")
+    assert await said(client, used) == [TURN[0], ("assistant", "How ")]
 
 
 @pytest.mark.parametrize("status", [400, 401, 429, 500])

@@ -73,7 +73,7 @@ async def test_every_tool_is_listed_and_can_be_called(connect_to, url, tenant, c
         assert "It replaces mem_" in (await told(model, "remember", text="I moved, I live in Turin now"))[0]
         assert "known already" in (await told(model, "remember", text="I moved, I live in Turin now"))[0]
         assert "Turin" in (await told(model, "recall", query="Which city do I live in?"))[0]
-        assert "Do not guess" in (await told(model, "recall", query="quarks"))[0]
+        assert "Do not guess" in (await told(model, "recall", query="quarks", space="user:nobody"))[0]
         assert "Turin" in (await told(model, "assemble_context", message="Which city do I live in?"))[0]
         assert "telescope" in (await told(model, "search_conversations", query="telescope"))[0]
         late = await told(model, "search_conversations", query="telescope", since="2999-01-01T00:00:00Z")
