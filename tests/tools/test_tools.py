@@ -104,8 +104,11 @@ async def test_errors_and_limits_are_those_of_the_api(connect_to, url, tenant):
 
 
 @pytest.mark.parametrize("connect_to", TRANSPORTS)
-async def test_a_foreign_key_reaches_nothing(connect_to, url, *, client, tenant, new_tenant):
-    """leak-04, through the models' door: tools and resources of another tenant, or of another space."""
+async def test_a_foreign_key_reaches_nothing(connect_to, url, *, client, tenant, new_tenant, capfd):
+    """leak-04, through the models' door: tools and resources of another tenant, or of another space.
+
+    Nor does the log, ours or the SDK's, quote what a tool was asked or told.
+    """
     text = f"The secret is {SECRET}."
     await client.post("/memories", json={"space": SPACE, "text": text})
     await client.post("/turns", json={"space": SPACE, "session": SECRET, "messages": [{"text": text}]})
@@ -132,6 +135,9 @@ async def test_a_foreign_key_reaches_nothing(connect_to, url, *, client, tenant,
                     read = await model.read_resource(f"ricordo://{resource}/{SPACE}")
                     assert SECRET not in read.contents[0].text
     assert [m["text"] for m in (await client.get("/memories", params={"space": SPACE})).json()["items"]] == [text]
+    logged = capfd.readouterr().err
+    assert '"route": "/mcp"' in logged or connect_to is over_stdio
+    assert SECRET not in logged
 
 
 async def test_without_a_valid_key_there_is_no_door(url):
