@@ -1,20 +1,18 @@
 """Metrics and logs: each stage is seen, and nobody's words are."""
 
-import io
 import json
 import re
 from dataclasses import replace
 
 import httpx
 import pytest
-import structlog
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.domain.errors import UnavailableError
-from app.logs import configure_logging
 from app.main import create_app
 from app.metrics import DESCRIPTIONS, Metrics, Reading
 from tests.docs.blocks import ROOT
+from tests.logged import logged
 
 SPACE = "user:metrics"
 COUNTERS = {"pool_timeouts", "embedder_batches", "embedder_texts", "embedder_seconds"}
@@ -131,18 +129,13 @@ SECRETS = ("xylophone", "zeppelin", "quagga", "narwhal")
 
 
 async def test_the_log_of_a_whole_session_holds_ids_and_never_a_text_or_a_key(watched, runtime, tenant, monkeypatch):
-    log = io.StringIO()
-    structlog.configure(logger_factory=structlog.WriteLoggerFactory(file=log), cache_logger_on_first_use=False)
-    monkeypatch.setattr("app.api.observed._log", structlog.get_logger())
-    monkeypatch.setattr("app.api.errors._log", structlog.get_logger())
-    try:
+    with logged() as log:
         assembly = await a_session(watched, runtime)
         with monkeypatch.context() as broken:
             broken.setattr("app.api.v1.context.assembly_json", lambda *_, **__: {}["zeppelin"])
             crashed = await watched.post("/api/v1/context/assemble", json={"space": SPACE, "query": "quagga"})
-    finally:
-        configure_logging()
-    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    told = log.getvalue()
+    lines = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
     assert crashed.status_code == 500
     assert any(line.get("assembly") == assembly for line in lines)
     assert all(line["request"] for line in lines)
@@ -151,7 +144,7 @@ async def test_the_log_of_a_whole_session_holds_ids_and_never_a_text_or_a_key(wa
     assert failure["exception"][0]["type"] == "KeyError"
     assert "context.py:" in failure["exception"][0]["at"][-2]
     for secret in (*SECRETS, tenant.key):
-        assert secret not in log.getvalue()
+        assert secret not in told
 
 
 async def a_session(client, runtime) -> str:

@@ -1,7 +1,6 @@
 """The official OpenAI client talks through Ricordo to a model server, and is remembered."""
 
 import asyncio
-import io
 import json
 from dataclasses import replace
 
@@ -10,13 +9,11 @@ import httpx2
 import openai
 import psycopg
 import pytest
-import structlog
 from starlette.responses import JSONResponse
 
 from app.domain.callers import NewKey, Role
 from app.domain.errors import UnavailableError
 from app.llm.upstream import Upstream, open_upstream_client
-from app.logs import configure_logging
 from app.main import create_app
 from app.proxy.afterwards import Afterwards
 from app.runtime import new_secret, new_uuid, open_runtime
@@ -24,6 +21,7 @@ from app.settings import Settings
 from app.store import embedded
 from app.store.keys import ensure_key
 from tests.fakes.upstream import ModelServer, chunk
+from tests.logged import logged
 from tests.serving import served
 
 THEIR_KEY = "sk-upstream-narwhal-0123456789"
@@ -341,18 +339,13 @@ async def test_the_callers_key_is_neither_stored_nor_logged(
     open_proxy, model, *, tenant, client, database_url, monkeypatch
 ):
     url, used = await open_proxy()
-    log = io.StringIO()
-    structlog.configure(logger_factory=structlog.WriteLoggerFactory(file=log), cache_logger_on_first_use=False)
-    monkeypatch.setattr("app.api.observed._log", structlog.get_logger())
-    try:
+    with logged() as log:
         chat = talker(url, tenant.key)
         await answered(chat, True, messages=[MOVED], user="42")
         await used.afterwards.settled()
         model.refusal = JSONResponse({"error": {"message": "no"}}, 401)
         with pytest.raises(openai.AuthenticationError):
             await answered(chat, False, messages=[MOVED], user="42")
-    finally:
-        configure_logging()
     assert '"route": "/v1/chat/completions"' in log.getvalue()
     for secret in (THEIR_KEY, tenant.key, "Turin", "How nice"):
         assert secret not in log.getvalue()

@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from app.domain.callers import Role
 from app.main import create_app
 from app.mcp_server.tools import TOOLS
+from tests.logged import logged
 from tests.serving import served
 
 SPACE = "user:model"
@@ -104,7 +105,7 @@ async def test_errors_and_limits_are_those_of_the_api(connect_to, url, tenant):
 
 
 @pytest.mark.parametrize("connect_to", TRANSPORTS)
-async def test_a_foreign_key_reaches_nothing(connect_to, url, *, client, tenant, new_tenant, capfd):
+async def test_a_foreign_key_reaches_nothing(connect_to, url, *, client, tenant, new_tenant):
     """leak-04, through the models' door: tools and resources of another tenant, or of another space.
 
     Nor does the log, ours or the SDK's, quote what a tool was asked or told.
@@ -120,7 +121,16 @@ async def test_a_foreign_key_reaches_nothing(connect_to, url, *, client, tenant,
         ("remember", {"text": "intruder"}),
     ]
     assert {name for name, _ in calls} == {tool.__name__ for tool in TOOLS}
-    for key, is_limited in [(new_tenant().key, False), (tenant.issue(Role.WRITER, ("user:other",)), True)]:
+    keys = [(new_tenant().key, False), (tenant.issue(Role.WRITER, ("user:other",)), True)]
+    with logged() as log:
+        await reaches_nothing(connect_to, url, keys, calls)
+    assert SECRET not in log.getvalue()
+    assert '"route": "/mcp"' in log.getvalue() or connect_to is over_stdio
+    assert [m["text"] for m in (await client.get("/memories", params={"space": SPACE})).json()["items"]] == [text]
+
+
+async def reaches_nothing(connect_to, url, keys, calls):
+    for key, is_limited in keys:
         async with connect_to(url, key) as model:
             for name, arguments in calls:
                 said, failed = await told(model, name, space=SPACE, **arguments)
@@ -134,10 +144,6 @@ async def test_a_foreign_key_reaches_nothing(connect_to, url, *, client, tenant,
                 else:
                     read = await model.read_resource(f"ricordo://{resource}/{SPACE}")
                     assert SECRET not in read.contents[0].text
-    assert [m["text"] for m in (await client.get("/memories", params={"space": SPACE})).json()["items"]] == [text]
-    logged = capfd.readouterr().err
-    assert '"route": "/mcp"' in logged or connect_to is over_stdio
-    assert SECRET not in logged
 
 
 async def test_without_a_valid_key_there_is_no_door(url):
