@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 .PHONY: run test test-slow test-bge-m3 check format lint types contracts bench chaos-turns eval eval-extraction clean lock
 
 run: $(VENV)/.run  ## Start the service with a small sample store, and show an assembled prompt
-	@exec $(BIN)/ricordo serve --sample examples/sample
+	@RICORDO_LOG_LEVEL=$${RICORDO_LOG_LEVEL:-warning} exec $(BIN)/ricordo serve --sample examples/sample
 
 test: $(VENV)/.dev  ## Set up and run the tests
 	$(BIN)/pytest
@@ -59,9 +59,9 @@ $(BIN)/uv: requirements/setup.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/setup.txt
 	@touch $@
 
-$(VENV)/.run: $(BIN)/uv requirements/run.txt pyproject.toml
+$(VENV)/.run: $(BIN)/uv requirements/run.txt pyproject.toml clients/python/pyproject.toml
 	$(UV) --require-hashes -r requirements/run.txt
-	$(UV) --no-deps --no-build-isolation -e .
+	$(UV) --no-deps --no-build-isolation -e . -e ./clients/python
 	@$(BIN)/python -m compileall -q app
 	@touch $@
 

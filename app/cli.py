@@ -20,6 +20,7 @@ from pydantic_settings import SettingsError
 from uvicorn.loops.auto import auto_loop_factory
 
 from app import changing, consolidating
+from app.api.openapi import VERSION
 from app.changing import Meter
 from app.consolidation.service import Progress, Report
 from app.domain.callers import ROLES, NewKey
@@ -29,8 +30,17 @@ from app.embedding.measure import measure
 from app.embedding.pairs import built_in_pairs, read_pairs
 from app.embedding.report import report
 from app.logs import configure_logging
+from app.mcp_server.server import serve_stdio
 from app.reembed.service import ModelStatus
-from app.runtime import DEFAULT_TENANT, ConfigurationError, open_database, open_embedder, open_keys, open_runtime
+from app.runtime import (
+    DEFAULT_TENANT,
+    ConfigurationError,
+    kept_key,
+    open_database,
+    open_embedder,
+    open_keys,
+    open_runtime,
+)
 from app.sample import SampleError, show_sample
 from app.serving import serve as serve_until_stopped
 from app.serving import work as work_until_stopped
@@ -76,6 +86,27 @@ def serve(
 def worker() -> None:
     """Work on what was said, without serving (services set RICORDO_WORKER=none). SIGINT or SIGTERM stops it."""
     _run(work_until_stopped)
+
+
+@app.command("mcp")
+def serve_model(
+    url: Annotated[
+        str | None, typer.Option(help="The running service. None: the one of RICORDO_HOST and PORT.")
+    ] = None,
+    space: Annotated[str | None, typer.Option(help="Whose memory it is when a tool names no space.")] = None,
+) -> None:
+    """Give a model its memory over stdio (Model Context Protocol), from a running service.
+
+    The key is RICORDO_API_KEY, which may be a token of one space, or the one in RICORDO_DATA_DIR.
+    """
+    named = None if space is None else _space(space)
+
+    async def work(settings: Settings) -> None:
+        given = settings.api_key
+        key = kept_key(settings.data_dir) if given is None else given.get_secret_value()
+        await serve_stdio(url or f"http://{settings.host}:{settings.port}", key, named, VERSION)
+
+    _run(work)
 
 
 @app.command()

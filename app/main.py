@@ -1,17 +1,19 @@
 """The application: routers, error handlers, lifespan."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
-from app.api import health
+from app.api import completions, health
 from app.api.authentication import Authentication
-from app.api.errors import on_crash, on_http_error, on_invalid_request, on_ricordo_error
+from app.api.errors import on_http_error, on_invalid_request, on_ricordo_error
 from app.api.limits import BodyLimit
-from app.api.openapi import DESCRIPTION, TAGS, Api
+from app.api.observed import Observed
+from app.api.openapi import DESCRIPTION, TAGS, VERSION, Api
 from app.api.v1 import (
     assemblies,
     context,
@@ -32,6 +34,8 @@ from app.api.v1 import (
 )
 from app.domain.errors import RicordoError
 from app.logs import configure_logging
+from app.mcp_server.server import PATH as MCP_PATH
+from app.mcp_server.server import HttpDoor
 from app.runtime import Runtime, open_runtime
 from app.settings import Settings
 
@@ -55,37 +59,43 @@ _RESOURCES = (
 )
 
 
+API_PATH = "/api/v1"
+
+
 def create_app(runtime: Runtime | None = None) -> FastAPI:
     """The service over a runtime; without one it opens its own from the environment (uvicorn --factory)."""
     configure_logging()
 
+    models_door = HttpDoor(lambda: app, API_PATH, VERSION)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        if runtime is not None:
-            app.state.runtime = runtime
-            yield
-            return
-        async with open_runtime(Settings()) as opened:
-            app.state.runtime = opened
+        async with AsyncExitStack() as stack:
+            app.state.runtime = runtime or await stack.enter_async_context(open_runtime(Settings()))
+            await stack.enter_async_context(models_door.running())
             yield
 
     app = Api(
         title="Ricordo",
         summary="Memory as a service: one call before each model call returns the prompt that makes an agent remember.",
-        version="0.1.0",
+        version=VERSION,
         description=DESCRIPTION,
         openapi_tags=TAGS,
         lifespan=lifespan,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
+        # Its own would quote exceptions, and texts with them; app/api/observed.py has ours.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     for module in _RESOURCES:
-        app.include_router(module.router, prefix="/api/v1")
+        app.include_router(module.router, prefix=API_PATH)
     app.include_router(health.router)
+    app.include_router(completions.router)
+    app.router.routes.append(Route(MCP_PATH, models_door))
     app.add_exception_handler(RicordoError, on_ricordo_error)
     app.add_exception_handler(RequestValidationError, on_invalid_request)
     app.add_exception_handler(HTTPException, on_http_error)
-    app.add_exception_handler(Exception, on_crash)
     app.add_middleware(Authentication)
     app.add_middleware(BodyLimit)
+    app.add_middleware(Observed)
     return app

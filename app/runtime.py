@@ -5,7 +5,7 @@ import random
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -40,6 +40,7 @@ from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey
 from app.embedding.calibration import CosineMap, ModelCalibration, calibrated
 from app.embedding.centre import measure_centre
+from app.embedding.counting import CountsBatches
 from app.embedding.factory import (
     DeclaredEmbedder,
     EmbedderKind,
@@ -58,8 +59,11 @@ from app.extraction.service import ExtractionService
 from app.forgetting.service import ForgettingService
 from app.llm.client import ChatCompleter, completions_url
 from app.llm.summaries import LlmSummariser
+from app.llm.upstream import Upstream, open_upstream_client
 from app.maintenance.service import MaintenanceService
+from app.metrics import Metrics, Reading
 from app.profile.service import ProfileService
+from app.proxy.afterwards import Afterwards
 from app.scoring.asked import Asked
 from app.scoring.relevance import MIN_RELEVANCE
 from app.settings import MeasuredModel, Settings
@@ -90,6 +94,7 @@ from app.store.turns import PostgresTurns
 from app.store.working import PostgresWorkingMemory, RedisWorkingMemory, connect_redis, ping_redis
 from app.text.terms import query_terms
 from app.text.tokens import remembering, token_counter
+from app.traces import Traces, open_traces
 from app.turns.documents import heard, own_space
 from app.turns.ports import WorkingMemory
 from app.turns.records import CONVERSATION_GAP, Message, Speaker
@@ -99,6 +104,7 @@ from app.turns.tasks import TurnTasks
 
 DEFAULT_TENANT = "default"
 CONNECT_SECONDS = 10
+_READING_SECONDS = 2.0
 _KEY_FILE = "api_key"
 _STORED_OPTIONS = ("model", "url", "batch_texts", "timeout_ms", "query_prefix", "document_prefix")
 
@@ -190,6 +196,11 @@ class Runtime:
     queue: Queue
     count: TokenCounter
     probes: Probes
+    afterwards: Afterwards
+    upstream: Upstream | None
+    metrics: Metrics
+    traces: Traces
+    read_metrics: Callable[[], Coroutine[Any, Any, Reading]]
 
 
 class ConfigurationError(Exception):
@@ -346,6 +357,7 @@ async def open_runtime_with(
                     ]
                     async with _closing(models, resident), _background(*work):
                         yield runtime
+                        await runtime.afterwards.close()
                         await runtime.recorder.settled()
     finally:
         await embedder.close()
@@ -379,6 +391,24 @@ async def open_completer(settings: Settings) -> AsyncIterator[Completer | None]:
             None if key is None else key.get_secret_value(),
             settings.llm_timeout_ms / 1000,
         )
+
+
+@asynccontextmanager
+async def open_upstream(settings: Settings) -> AsyncIterator[Upstream | None]:
+    """The model server of the settings; None when there is none.
+
+    Raises:
+        ConfigurationError: If its URL makes no sense.
+    """
+    if settings.upstream_url is None:
+        yield None
+        return
+    try:
+        url = completions_url(settings.upstream_url)
+    except ValueError as error:
+        raise ConfigurationError(f"RICORDO_UPSTREAM_URL: {error}") from error
+    async with open_upstream_client() as client:
+        yield Upstream(client, url)
 
 
 def _warm_up() -> None:
@@ -540,12 +570,38 @@ def _build(
             lambda: _answers(outside.redis),
             lambda: queue_state(pool),
         ),
+        afterwards=Afterwards(),
+        upstream=outside.upstream,
+        metrics=Metrics(),
+        traces=outside.traces,
+        read_metrics=partial(_reading, pool, resident, embedder),
     )
 
 
 def _band_of(models: ServedModels, model_id: int) -> SimilarityBand | None:
     """Where a model's contradictions lie; None for one that this process has not loaded."""
     return next((model.calibration.band for model in models.served if model.id == model_id), None)
+
+
+async def _reading(pool: Pool, resident: ResidentSpaces, embedder: RunningEmbedder) -> Reading:
+    """What is read when somebody looks; without the database, what can be known without it."""
+    spaces, size_bytes = resident.sizes
+    gauges: dict[str, float] = {"resident_spaces": spaces, "resident_bytes": size_bytes}
+    stats = pool.get_stats()
+    gauges |= {"pool_connections": stats.get("pool_size", 0), "pool_waiting": stats.get("requests_waiting", 0)}
+    counters: dict[str, float] = {"pool_timeouts": stats.get("requests_errors", 0)}
+    if isinstance(embedder, CountsBatches):
+        done = embedder.counts
+        counters |= {"embedder_batches": done.batches, "embedder_texts": done.texts, "embedder_seconds": done.seconds}
+    with suppress(UnavailableError, TimeoutError):
+        state = await asyncio.wait_for(queue_state(pool), _READING_SECONDS)
+        gauges |= {
+            "queue_waiting": state.waiting,
+            "queue_oldest_seconds": state.oldest_s,
+            "queue_failed": state.failed,
+            "queue_workers": state.workers,
+        }
+    return Reading(gauges, counters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -556,11 +612,15 @@ class _Outside:
         url: The database's, for the queue's own connections.
         redis: For working memory; None: Postgres holds it.
         completer: The language model; None when there is none.
+        upstream: The model server behind the proxy; None when there is none.
+        traces: To the collector, or to nobody.
     """
 
     url: str
     redis: Redis | None
     completer: Completer | None
+    upstream: Upstream | None
+    traces: Traces
 
 
 @asynccontextmanager
@@ -569,9 +629,15 @@ async def _open_outside(settings: Settings, url: str) -> AsyncIterator[_Outside]
         redis = None if settings.redis_url is None else connect_redis(settings.redis_url.get_secret_value())
     except ValueError as error:
         raise ConfigurationError("RICORDO_REDIS_URL is no Redis URL: redis://host/0") from error
-    async with open_completer(settings) as completer:
+    async with AsyncExitStack() as stack:
+        completer = await stack.enter_async_context(open_completer(settings))
+        upstream = await stack.enter_async_context(open_upstream(settings))
         try:
-            yield _Outside(url, redis, completer)
+            traces = await stack.enter_async_context(open_traces(settings.otlp_url))
+        except ImportError as error:
+            raise ConfigurationError("RICORDO_OTLP_URL needs the extra otel: pip install 'ricordo[otel]'") from error
+        try:
+            yield _Outside(url, redis, completer, upstream, traces)
         finally:
             if redis is not None:
                 await redis.aclose()
@@ -663,6 +729,19 @@ def _ensure_first_key(settings: Settings, url: str) -> None:
     else:
         key = first_key(settings.data_dir)
     ensure_key(url, DEFAULT_TENANT, key, new_uuid(), wanted)
+
+
+def kept_key(data_dir: Path) -> str:
+    """The key of the data folder of a service that has been started there.
+
+    Raises:
+        ConfigurationError: If there is none.
+    """
+    if not key_path(data_dir).exists():
+        raise ConfigurationError(
+            f"there is no key in {data_dir}: set RICORDO_API_KEY to one, or RICORDO_DATA_DIR to the service's folder"
+        )
+    return first_key(data_dir)
 
 
 def first_key(data_dir: Path) -> str:

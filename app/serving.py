@@ -11,6 +11,7 @@ from typing import Any
 import typer
 import uvicorn
 
+from app.logs import configure_logging
 from app.main import create_app
 from app.runtime import ConfigurationError, open_runtime
 from app.settings import Settings
@@ -37,8 +38,10 @@ async def serve(settings: Settings, after_start: AfterStart | None = None) -> No
         listener = stack.enter_context(_listen(settings))
         with _uncollected():
             runtime = await stack.enter_async_context(open_runtime(settings))
+        service = create_app(runtime)
+        configure_logging(settings.log_level)
         config = uvicorn.Config(
-            create_app(runtime),
+            service,
             log_level="warning",
             access_log=False,
             server_header=False,

@@ -94,6 +94,9 @@ class Settings(BaseSettings):
     llm_tokens_per_day: int = Field(1_000_000, ge=0)
     """Tokens of questions and answers that each tenant may have it take in a day (UTC); then rules stand in."""
 
+    upstream_url: str | None = None
+    """The model server behind `/v1/chat/completions` (docs/agents.md), such as https://api.openai.com/v1."""
+
     database_connections: int = Field(8, ge=2, le=100)
     """Connections per process. More than the cores of the database's machine add nothing but queueing."""
 
@@ -102,6 +105,12 @@ class Settings(BaseSettings):
 
     assembly_log_days: int = Field(7, ge=1, le=365)
     """How long assemblies can be looked at and replayed."""
+
+    log_level: Literal["info", "warning"] = "info"
+    """`info` writes a line for every request, `warning` only what went wrong (docs/operating.md)."""
+
+    otlp_url: str | None = None
+    """Collector of traces, OTLP over HTTP, such as http://127.0.0.1:4318. Needs the extra `otel`. None: no traces."""
 
     tokenizer: Literal["o200k_base", "cl100k_base"] = "o200k_base"
     """Counts the tokens of budgets. Choose the one that is nearer to your model's."""

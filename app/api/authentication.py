@@ -1,15 +1,23 @@
 """Asks for a key before anything else is looked at: unknown paths and bodies that are no JSON included."""
 
+import asyncio
+
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.api.errors import ricordo_problem
 from app.domain.callers import Caller
-from app.domain.errors import RicordoError, UnauthenticatedError
+from app.domain.errors import RicordoError, UnauthenticatedError, UnavailableError
 from app.runtime import Runtime
 
-OPEN_PATHS = ("/health", "/docs", "/openapi.json")
+OPEN_PATHS = ("/health", "/metrics", "/docs", "/openapi.json")
 """What answers without a key."""
+
+PROXY_PATH = "/v1"
+"""Below it the key comes in a header of its own: `Authorization` holds the model server's."""
+
+_PROXY_SECONDS = 1.0
+"""A chat waits this long for the database to know the key; then it goes on without memory."""
 
 
 class Authentication:
@@ -26,7 +34,8 @@ class Authentication:
             return
         request = Request(scope)
         try:
-            request.state.caller = await _caller(request, scope["app"].state.runtime)
+            find = _proxy_caller if scope["path"].startswith(f"{PROXY_PATH}/") else _caller
+            request.state.caller = await find(request, scope["app"].state.runtime)
         except RicordoError as error:
             await ricordo_problem(error)(scope, receive, send)
             return
@@ -42,3 +51,14 @@ async def _caller(request: Request, runtime: Runtime) -> Caller:
     if scheme.casefold() != "bearer" or not key.strip():
         raise UnauthenticatedError("send the header Authorization: Bearer <key>")
     return await runtime.keys.authenticate(key.strip())
+
+
+async def _proxy_caller(request: Request, runtime: Runtime) -> Caller | None:
+    """The caller; None while the database does not answer: the chat goes on, and nothing is read or written for it."""
+    key = request.headers.get("x-ricordo-key", "").strip()
+    if not key:
+        raise UnauthenticatedError("send the header X-Ricordo-Key: <key>")
+    try:
+        return await asyncio.wait_for(runtime.keys.authenticate(key), _PROXY_SECONDS)
+    except (UnavailableError, TimeoutError):
+        return None

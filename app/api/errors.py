@@ -20,6 +20,7 @@ from app.domain.errors import (
     TooLargeError,
     UnauthenticatedError,
     UnavailableError,
+    UpstreamError,
 )
 from app.schemas.problems import FieldError, Problem, field_errors
 
@@ -35,6 +36,7 @@ STATUS: dict[type[RicordoError], int] = {
     PreconditionFailedError: 412,
     TooLargeError: 413,
     UnavailableError: 503,
+    UpstreamError: 502,
 }
 
 _HEADERS = {401: {"WWW-Authenticate": 'Bearer realm="ricordo"'}, 503: {"Retry-After": "1"}}
@@ -101,7 +103,7 @@ def _allowed(request: Request) -> list[str]:
     return sorted({method for route in spelt_out or routes for method in route.methods or ()})
 
 
-async def on_crash(request: Request, error: Exception) -> JSONResponse:
+def crash_response(error: Exception) -> JSONResponse:
     """Answer what nobody foresaw: log it, tell nothing of the inside."""
-    _log.error("request failed", method=request.method, path=request.url.path, exc_info=error)
+    _log.error("request failed", exc_info=error)
     return problem_response(500, "internal", "Something failed inside", "The error was logged.")

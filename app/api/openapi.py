@@ -8,6 +8,9 @@ from fastapi import FastAPI
 
 from app.schemas.problems import Problem
 
+VERSION = "0.1.0"
+"""Of the service; every answer carries it as `Ricordo-Version`."""
+
 TAGS = [
     {"name": "context", "description": "The main call: the system prompt for one turn."},
     {"name": "turns", "description": "What was said: stored at once, worked on in the background."},

@@ -73,3 +73,9 @@ class TooLargeError(RicordoError):
     """The request is larger than the service accepts."""
 
     code = "too-large"
+
+
+class UpstreamError(RicordoError):
+    """The model server behind this service does not answer."""
+
+    code = "upstream-unavailable"

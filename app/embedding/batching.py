@@ -4,6 +4,7 @@ Works for any function from texts to unit vectors; knows nothing of models.
 """
 
 import asyncio
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.errors import UnavailableError
+from app.embedding.counting import BatchCounts
 from app.embedding.windows import pool
 
 _T = TypeVar("_T")
@@ -81,6 +83,7 @@ class EncodingThread:
         self._loaded: Future[None] = _running_future()
         self._thread: Thread | None = None
         self._is_closed = False
+        self.counts = BatchCounts()  # written by the thread alone
 
     async def start(self) -> None:
         """Load the model, or wait until it is loaded.
@@ -183,8 +186,10 @@ class EncodingThread:
             return jobs
 
     def _settle(self, encode: Encode, jobs: Sequence[_Job]) -> None:
+        windows = [window for job in jobs for window in job.windows]
+        started = time.perf_counter()
         try:
-            vectors = encode([window for job in jobs for window in job.windows])
+            vectors = encode(windows)
         except Exception as error:  # noqa: BLE001 (a boundary: the callers must hear of it)
             if len(jobs) > 1:
                 for job in jobs:
@@ -198,6 +203,7 @@ class EncodingThread:
                 self._forget_in_flight(jobs[0])
             jobs[0].vectors.set_exception(failure)
             return
+        self.counts = self.counts.plus(len(windows), time.perf_counter() - started)
         vectors.setflags(write=False)
         self._deliver(jobs, vectors)
 

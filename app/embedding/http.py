@@ -20,6 +20,7 @@ from tenacity import (
 
 from app.domain.errors import UnavailableError
 from app.embedding.breaker import Breaker, OpenError
+from app.embedding.counting import BatchCounts
 from app.embedding.inprocess import Prefixes
 from app.embedding.models import EmbeddingModel
 from app.embedding.shared import SharedAnswers
@@ -152,6 +153,7 @@ class HttpEmbedder:
         self._answers: SharedAnswers[Vectors] = SharedAnswers(_CACHED_QUERIES)
         self._imports = asyncio.Semaphore(_IMPORTS_AT_ONCE)
         self._is_closed = False
+        self.counts = BatchCounts()
         headers = {"Content-Type": "application/json"}
         if api_key is not None:
             headers["Authorization"] = f"Bearer {api_key}"
@@ -258,6 +260,7 @@ class HttpEmbedder:
         return await retrying(once)
 
     async def _post(self, texts: Sequence[str], timeout_s: float) -> Vectors:
+        started = self._world.seconds()
         try:
             async with asyncio.timeout(timeout_s):
                 reply = await self._client.post(self._endpoint.url, content=self._endpoint.body(texts))
@@ -265,6 +268,7 @@ class HttpEmbedder:
             raise _FailedError(self._says(f"no answer within {timeout_s:g} s"), is_down=True) from None
         except httpx.HTTPError as error:
             raise _FailedError(self._says(str(error) or type(error).__name__), is_down=True) from error
+        self.counts = self.counts.plus(len(texts), self._world.seconds() - started)
         if reply.status_code != httpx.codes.OK:
             raise self._bad_status(reply)
         try:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.embedding.batching import BatchLimits, Encode, EncodingThread
+from app.embedding.counting import BatchCounts
 from app.embedding.models import EmbeddingModel
 from app.embedding.windows import WindowLimits, windows
 
@@ -41,6 +42,11 @@ class InProcessEmbedder:
         self.dimensions = model.dimensions
         self._prefixes = prefixes or Prefixes()
         self._thread = EncodingThread(load, limits, model.name)
+
+    @property
+    def counts(self) -> BatchCounts:
+        """The batches until now."""
+        return self._thread.counts
 
     async def start(self) -> None:
         """Load the model and warm it, so that the first question finds it ready.

@@ -17,6 +17,7 @@ ProblemType = Literal[
     "urn:ricordo:problem:precondition-failed",
     "urn:ricordo:problem:too-large",
     "urn:ricordo:problem:unavailable",
+    "urn:ricordo:problem:upstream-unavailable",
     "urn:ricordo:problem:internal",
 ]
 

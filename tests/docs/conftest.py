@@ -1,11 +1,14 @@
 """A service as a stranger starts it, in a folder where the documentation's commands work as they stand."""
 
+import json
 import signal
 import socket
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -34,8 +37,37 @@ class Running:
         return text.replace(f"127.0.0.1:{self.port}", "127.0.0.1:8080")
 
 
+class _Model(BaseHTTPRequestHandler):
+    """A model server that says how much it was told."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        system = asked["messages"][0]["content"]
+        message = {"role": "assistant", "content": f"I was told: {system}"}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        answer = {"id": "c-1", "object": "chat.completion", "created": 1, "model": "any", "choices": [choice]}
+        body = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
 @pytest.fixture(scope="session")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def model_server() -> Iterator[str]:
+    """The base URL of a model server on the loopback."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Model)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory, model_server: str) -> Iterator[Running]:
     """One service for all tests of the documentation."""
     folder = tmp_path_factory.mktemp("stranger")
     for name in (".venv", "examples"):
@@ -44,7 +76,15 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        ["env", f"RICORDO_PORT={port}", ".venv/bin/ricordo", "serve", "--sample", "examples/sample"],
+        [
+            "env",
+            f"RICORDO_PORT={port}",
+            f"RICORDO_UPSTREAM_URL={model_server}",
+            ".venv/bin/ricordo",
+            "serve",
+            "--sample",
+            "examples/sample",
+        ],
         cwd=folder,
         stdout=subprocess.PIPE,
         text=True,

@@ -37,7 +37,7 @@ def test_what_the_readme_says_is_missing_from_the_sample_prompt_is_missing(runni
 def _run(commands: list[Block], running: Running) -> list[str]:
     """What each command printed."""
     mark = "\x1e"
-    script = "".join(f"{running.localised(command.text)}\nprintf '{mark}'\n" for command in commands)
+    script = "".join(f"{running.localised(_shell(command))}\nprintf '{mark}'\n" for command in commands)
     done = subprocess.run(
         ["bash", "-c", f"set -euo pipefail\n{script}"],
         cwd=running.folder,
@@ -48,3 +48,7 @@ def _run(commands: list[Block], running: Running) -> list[str]:
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return [running.documented(part) for part in done.stdout.split(mark)[:-1]]
+
+
+def _shell(command: Block) -> str:
+    return command.text if command.language == "sh" else f".venv/bin/python - <<'END'\n{command.text}END"

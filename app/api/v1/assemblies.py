@@ -4,9 +4,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
+from app.api.assembling import assembly_request
 from app.api.deps import AssemblyId, CallerDep, RuntimeDep
 from app.api.replies import json_response, page_response
-from app.api.v1.context import assembly_request, prompt_json, selection_json
+from app.api.v1.context import prompt_json, selection_json
 from app.assembly.log import LogRow, Replayed, replay
 from app.domain.callers import Caller
 from app.domain.errors import NotFoundError

@@ -1,22 +1,18 @@
 """POST /context/assemble: the main call."""
 
-from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 import orjson
 from fastapi import APIRouter, Request, Response
 
+from app.api.assembling import assemble
 from app.api.deps import CallerDep, Now, RuntimeDep
-from app.assembly.log import Logged
 from app.assembly.plan import QueryPlan
 from app.assembly.records import Assembly, AssemblyRequest, Dropped, Selected, Selection
 from app.assembly.service import Assembled
-from app.domain.callers import Caller
 from app.domain.entries import TIER_OF_KIND
-from app.domain.ids import IdKind, PublicId
 from app.schemas.assemble import AssembleBody, AssembleReply
-from app.turns.service import session_of
 
 router = APIRouter(prefix="/context", tags=["context"])
 
@@ -34,39 +30,12 @@ async def assemble_context(
 
     `Accept: text/plain` answers with the prompt alone.
     """
-    asked = assembly_request(body, caller, now)
-    assembled = await runtime.assembly.assemble(asked)
-    assembly_id = runtime.entries.new_id(IdKind.ASSEMBLY, asked.space.space_id)
-    if asked.record:
-        runtime.recorder.submit(Logged(assembly_id, now, asked, body.model_dump(mode="json"), assembled))
+    answered = await assemble(body, runtime, caller, now)
+    assembled = answered.assembled
     if request.headers.get("accept", "").startswith("text/plain"):
         return Response(assembled.assembly.prompt, media_type="text/plain; charset=utf-8")
-    reply = {"id": str(assembly_id), **assembly_json(assembled, asked, trace=body.trace)}
+    reply = {"id": str(answered.id), **assembly_json(assembled, answered.request, trace=body.trace)}
     return Response(orjson.dumps(reply), media_type="application/json")
-
-
-def assembly_request(body: AssembleBody, caller: Caller, now: datetime) -> AssemblyRequest:
-    """The request as the domain has it; every space is one that the caller may read."""
-    space = caller.space(body.space)
-    session = (
-        None if body.session is None else PublicId(session_of(space, body.session), space.space_id, IdKind.SESSION)
-    )
-    return AssemblyRequest(
-        space=space,
-        session=session,
-        query=body.query,
-        as_of=body.as_of or body.known_at or now,
-        also_read=tuple(caller.space(name) for name in dict.fromkeys(body.also_read) if name != body.space),
-        persona=caller.space(body.persona or body.space),
-        scopes=body.scopes,
-        history=tuple(message.to_domain() for message in body.history),
-        looks_back=body.as_of is not None or body.known_at is not None,
-        known_at=body.known_at,
-        format=body.format,
-        timeout_ms=body.timeout_ms,
-        record=body.record,
-        overrides=body.overrides.to_domain(),
-    )
 
 
 def assembly_json(assembled: Assembled, request: AssemblyRequest, *, trace: bool) -> dict[str, Any]:

@@ -119,6 +119,11 @@ class ResidentSpaces:
             self.prepare(space)
         return resident
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many spaces are in memory, and how many bytes they take."""
+        return len(self._spaces), sum(resident.size_bytes for resident in self._spaces.values())
+
     def prepare(self, space: SpaceKey) -> None:
         """Load a space in the background, once at a time."""
         address = _address(space)

@@ -1,0 +1,173 @@
+"""The tools, as a model reads them: names, descriptions, arguments; results are short lines of text."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from app.mcp_server.calls import Asking, call, space_of
+
+_LINE_CHARS = 400
+_HITS = 5
+_HITS_LIMIT = 20
+
+Space = Annotated[
+    str | None,
+    Field(description="Whose memory: user:<id>, viewer:<platform>:<id>, agent:<name>. Leave out for the usual one."),
+]
+Scopes = Annotated[
+    list[str] | None,
+    Field(description="Where this conversation is, such as character:mira or chat:kitchen, if it is anywhere special."),
+]
+Hits = Annotated[int, Field(ge=1, le=_HITS_LIMIT, description="How many at most.")]
+Moment = Annotated[datetime | None, Field(description="With a time zone: 2026-01-31T00:00:00Z.")]
+Category = Literal[
+    "output_preference",
+    "personal_preference",
+    "assistant_preference",
+    "knowledge",
+    "interest",
+    "dislike",
+    "relationship",
+    "work",
+    "goal",
+    "decision",
+    "project",
+    "fact",
+]
+
+
+async def assemble_context(
+    context: Asking,
+    message: Annotated[str, Field(description="The person's message that you are about to answer, word for word.")],
+    space: Space = None,
+    session: Annotated[str | None, Field(description="The conversation's name, if its turns are posted.")] = None,
+    persona: Annotated[str | None, Field(description="The space of who you are, such as agent:nonna.")] = None,
+    scopes: Scopes = None,
+) -> str:
+    """Get everything worth knowing before answering a message.
+
+    Who you are, the person's preferences, the facts that matter for this message, what happened lately, and which
+    workflow applies. Call it once, before you answer. What the person says now outranks what you get.
+    """
+    body = {"space": space_of(context, space), "query": message, "scopes": scopes or []}
+    optional = {"session": session, "persona": persona}
+    reply = await call(context, "POST", "/context/assemble", json={**body, **_given(optional)})
+    return str(reply["prompt"]) or "Nothing is remembered that matters for this message."
+
+
+async def recall(
+    context: Asking,
+    query: Annotated[str, Field(description="What you want to know, as a question or in keywords.")],
+    space: Space = None,
+    scopes: Scopes = None,
+    limit: Hits = _HITS,
+) -> str:
+    """Look up one thing about the person, such as "diet" or "where does she work?".
+
+    Searches facts, past events and workflows by meaning and by keyword, best first. Each line ends with its id.
+    """
+    body = {"space": space_of(context, space), "query": query, "scopes": scopes or [], "limit": limit}
+    found = (await call(context, "POST", "/search", json=body))["items"]
+    return _lines([_entry_line(entry) for entry in found], "Nothing about this is remembered. Do not guess.")
+
+
+async def search_conversations(
+    context: Asking,
+    query: Annotated[str, Field(description="What was talked about.")],
+    space: Space = None,
+    since: Moment = None,
+    until: Moment = None,
+    limit: Hits = _HITS,
+) -> str:
+    """Find what was said in past conversations, as when the person says "last week we talked about X".
+
+    Gives summaries of conversations, then single messages with their time and author.
+    """
+    where = space_of(context, space)
+    times = _given({"from": since and since.isoformat(), "to": until and until.isoformat()})
+    body = {"space": where, "query": query, "tiers": ["episodes"], "tags": ["conversation"], "limit": limit, **times}
+    summaries = (await call(context, "POST", "/search", json=body))["items"]
+    wanted = {"space": where, "query": query, "limit": limit, **times}
+    messages = (await call(context, "GET", "/messages", params=wanted))["items"]
+    said = [f"- {_day(m['at'])} {_speaker(m)}: {_short(m['text'])} ({m['id']})" for m in messages]
+    return _lines([*map(_entry_line, summaries), *said], "No past conversation about this is known.")
+
+
+async def remember(
+    context: Asking,
+    text: Annotated[
+        str, Field(description='One fact in a full sentence, as the person would say it: "I live in Turin."')
+    ],
+    space: Space = None,
+    category: Annotated[Category | None, Field(description="What kind of fact it is, if that is clear.")] = None,
+    importance: Annotated[
+        float | None, Field(ge=0, le=1, description="0 to 1. Preferences of 0.7 or more are in every prompt.")
+    ] = None,
+    scope: Annotated[
+        str | None, Field(description="Where alone it holds, such as character:mira. Leave out: everywhere.")
+    ] = None,
+) -> str:
+    """Keep a lasting fact about the person, when they ask for it or plainly state one.
+
+    A fact that contradicts an earlier one replaces it. Say that something is remembered only after this succeeded.
+    """
+    body = {"space": space_of(context, space), "text": text}
+    optional = {"category": category, "importance": importance, "scope": scope}
+    written = await call(context, "POST", "/memories", json={**body, **_given(optional)})
+    if written.get("reinforced"):
+        return f"That was known already ({written['id']})."
+    said = [f"Remembered in {written['space']} ({written['id']})."]
+    if written["superseded"]:
+        said.append(f"It replaces {', '.join(written['superseded'])}.")
+    if written["unresolved_with"]:
+        said.append(f"It contradicts {', '.join(written['unresolved_with'])}: ask which is true.")
+    return " ".join(said)
+
+
+TOOLS = (assemble_context, recall, search_conversations, remember)
+READING = (assemble_context, recall, search_conversations)
+"""Those that change nothing."""
+
+
+async def profile(context: Asking, space: str) -> str:
+    """What is known of a person, whatever the question: preferences, facts, latest events."""
+    body = {"space": space, "query": "", "format": "markdown", "record": False}
+    reply = await call(context, "POST", "/context/assemble", json=body)
+    return str(reply["prompt"])
+
+
+async def soul(context: Asking, space: str) -> str:
+    """Who an agent is: its active identity blocks, in their order."""
+    blocks = (await call(context, "GET", "/soul", params={"space": space}))["items"]
+    return "\n\n".join(f"# {block['name']}\n{block['text']}" for block in blocks if block["active"])
+
+
+def _given(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def _lines(lines: list[str], otherwise: str) -> str:
+    return "\n".join(lines) or otherwise
+
+
+def _entry_line(entry: dict[str, Any]) -> str:
+    when = entry.get("occurred_at") or entry.get("valid_from") or entry["recorded_at"]
+    text = f"when {entry['trigger']}: {entry['text']}" if entry.get("trigger") else entry["text"]
+    open_conflict = " [contradicted, unresolved]" if entry["unresolved"] else ""
+    return f"- {_day(when)} {_short(text)}{open_conflict} ({entry['id']})"
+
+
+def _speaker(message: dict[str, Any]) -> str:
+    author = message.get("author") or {}
+    return str(author.get("name") or author.get("id") or message["role"])
+
+
+def _day(moment: str) -> str:
+    return moment[:10]
+
+
+def _short(text: str) -> str:
+    """On one line, and not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LINE_CHARS else f"{line[: _LINE_CHARS - 1]}…"

@@ -1,0 +1,490 @@
+"""Every call of the API as a function from its arguments to a Call. Both clients have them as methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+from urllib.parse import quote
+
+from ricordo_client.errors import RicordoError
+from ricordo_client.exchange import Call
+from ricordo_client.models import (
+    Assembly,
+    AssemblySummary,
+    Author,
+    Batch,
+    Claim,
+    Ended,
+    Entry,
+    Erased,
+    Found,
+    Job,
+    LoggedAssembly,
+    Message,
+    Page,
+    Recent,
+    Said,
+    Session,
+    SoulBlock,
+    Space,
+    Token,
+    Turn,
+)
+
+Tier = Literal["memories", "episodes", "procedures"]
+Format = Literal["xml", "markdown", "plain"]
+Json = Mapping[str, Any]
+
+ASSEMBLE_TIMEOUT_S = 2.0
+"""A chat waits for its prompt, so this is short; the service itself answers within a tenth of a second."""
+
+_TIER_OF = {"mem": "memories", "epi": "episodes", "pro": "procedures"}
+
+
+def assemble(
+    space: str,
+    query: str = "",
+    *,
+    session: str | None = None,
+    history: Sequence[Said | Json] | None = None,
+    also_read: Sequence[str] | None = None,
+    persona: str | None = None,
+    scopes: Sequence[str] | None = None,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    format: Format | None = None,  # noqa: A002 - the API's name for it
+    timeout_ms: int | None = None,
+    record: bool | None = None,
+    trace: bool | None = None,
+    overrides: Json | None = None,
+    timeout: float = ASSEMBLE_TIMEOUT_S,
+    fallback: str | None = None,
+) -> Call[Assembly]:
+    """The system prompt for one turn. `session` or `history` say what was said a moment ago.
+
+    With a `fallback` the answer comes within `timeout` seconds, whatever the service does: when it fails, is down or
+    is late, the prompt is the fallback, and `failure` says why. Without one RicordoError is raised.
+    """
+    body = {
+        "space": space,
+        "query": query,
+        "session": session,
+        "history": history,
+        "also_read": also_read,
+        "persona": persona,
+        "scopes": scopes,
+        "as_of": as_of,
+        "known_at": known_at,
+        "format": format,
+        "timeout_ms": timeout_ms,
+        "record": record,
+        "trace": trace,
+        "overrides": overrides,
+    }
+    return Call(
+        Assembly,
+        "POST",
+        "/context/assemble",
+        body=body,
+        repeatable=True,
+        deadline_field=True,
+        timeout_s=timeout,
+        otherwise=_otherwise(fallback),
+    )
+
+
+def search(
+    space: str,
+    query: str = "",
+    *,
+    tiers: Sequence[Tier] | None = None,
+    limit: int | None = None,
+    also_read: Sequence[str] | None = None,
+    scopes: Sequence[str] | None = None,
+    category: str | None = None,
+    tags: Sequence[str] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    min_relevance: float | None = None,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+) -> Call[Found]:
+    """Memories, episodes and procedures by meaning and by keyword, best first."""
+    body = {
+        "space": space,
+        "query": query,
+        "tiers": tiers,
+        "limit": limit,
+        "also_read": also_read,
+        "scopes": scopes,
+        "category": category,
+        "tags": tags,
+        "from": since,
+        "to": until,
+        "min_relevance": min_relevance,
+        "as_of": as_of,
+        "known_at": known_at,
+    }
+    return Call(Found, "POST", "/search", body=body, repeatable=True)
+
+
+def post_turn(
+    messages: Sequence[Json],
+    *,
+    space: str | None = None,
+    stream: str | None = None,
+    session: str | None = None,
+    id: str | None = None,  # noqa: A002 - the API's name for it
+    reply: str | Json | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Turn]:
+    """Store what was said: in one person's `space`, or in a `stream` in which many speak."""
+    body = {"messages": messages, "space": space, "stream": stream, "session": session, "id": id, "reply": reply}
+    return _write(Turn, "POST", "/turns", body, idempotency_key)
+
+
+def remember(
+    space: str,
+    text: str,
+    *,
+    category: str | None = None,
+    importance: float | None = None,
+    confidence: float | None = None,
+    tags: Sequence[str] | None = None,
+    scope: str | None = None,
+    claim: Claim | Json | None = None,
+    valid_from: datetime | None = None,
+    valid_to: datetime | None = None,
+    author: Author | Json | None = None,
+    session: str | None = None,
+    context: str | None = None,
+    source: str | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Entry]:
+    """Keep a fact. What it replaced is in `superseded`; `reinforced` says that it was known already."""
+    body = {
+        "space": space,
+        "text": text,
+        "category": category,
+        "importance": importance,
+        "confidence": confidence,
+        "tags": tags,
+        "scope": scope,
+        "claim": claim,
+        "valid_from": valid_from,
+        "valid_to": valid_to,
+        "author": author,
+        "session": session,
+        "context": context,
+        "source": source,
+    }
+    return _write(Entry, "POST", "/memories", body, idempotency_key)
+
+
+def add_episode(
+    space: str,
+    text: str,
+    *,
+    occurred_at: datetime | None = None,
+    participants: Sequence[str] | None = None,
+    importance: float | None = None,
+    confidence: float | None = None,
+    tags: Sequence[str] | None = None,
+    scope: str | None = None,
+    author: Author | Json | None = None,
+    session: str | None = None,
+    context: str | None = None,
+    source: str | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Entry]:
+    """Keep what happened."""
+    body = {
+        "space": space,
+        "text": text,
+        "occurred_at": occurred_at,
+        "participants": participants,
+        "importance": importance,
+        "confidence": confidence,
+        "tags": tags,
+        "scope": scope,
+        "author": author,
+        "session": session,
+        "context": context,
+        "source": source,
+    }
+    return _write(Entry, "POST", "/episodes", body, idempotency_key)
+
+
+def add_procedure(
+    space: str,
+    text: str,
+    *,
+    trigger: str | None = None,
+    importance: float | None = None,
+    confidence: float | None = None,
+    tags: Sequence[str] | None = None,
+    scope: str | None = None,
+    source: str | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Entry]:
+    """Keep how to do something, and when it applies."""
+    body = {
+        "space": space,
+        "text": text,
+        "trigger": trigger,
+        "importance": importance,
+        "confidence": confidence,
+        "tags": tags,
+        "scope": scope,
+        "source": source,
+    }
+    return _write(Entry, "POST", "/procedures", body, idempotency_key)
+
+
+def add_all(
+    space: str, entries: Sequence[Json], *, tier: Tier = "memories", idempotency_key: str | None = None
+) -> Call[Batch]:
+    """Create up to 500 entries; those that cannot be accepted are refused one by one."""
+    return _write(Batch, "POST", f"/{tier}/batch", {"space": space, "entries": entries}, idempotency_key)
+
+
+def report_outcome(
+    id: str,  # noqa: A002 - the API's name for it
+    outcome: Literal["success", "failure"],
+    *,
+    idempotency_key: str | None = None,
+) -> Call[Entry]:
+    """Say how it went when a procedure was followed."""
+    return _write(Entry, "POST", f"{_item(id)}/outcome", {"outcome": outcome}, idempotency_key)
+
+
+def entry(id: str) -> Call[Entry]:  # noqa: A002 - the API's name for it
+    """A memory, an episode or a procedure."""
+    return _read(Entry, _item(id))
+
+
+def edit_entry(
+    id: str,  # noqa: A002 - the API's name for it
+    changes: Json,
+    *,
+    if_version: int | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Entry]:
+    """Write a new version of an entry. Fields that `changes` leaves out stay; None clears."""
+    return _change(Entry, "PATCH", _item(id), changes, if_version, idempotency_key)
+
+
+def undo_entry(
+    id: str,  # noqa: A002 - the API's name for it
+    *,
+    if_version: int | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Entry]:
+    """Undo the last change of an entry."""
+    return _change(Entry, "POST", f"{_item(id)}/undo", None, if_version, idempotency_key)
+
+
+def erase_entry(id: str, *, if_version: int | None = None) -> Call[Erased]:  # noqa: A002 - the API's name for it
+    """Erase an entry for good, all versions and traces."""
+    return _change(Erased, "DELETE", _item(id), None, if_version, None, idempotent=False)
+
+
+def entries(
+    space: str,
+    tier: Tier = "memories",
+    *,
+    category: str | None = None,
+    tag: str | None = None,
+    scope: str | None = None,
+    status: str | None = None,
+) -> Call[Page[Entry]]:
+    """The entries of a tier, newest first."""
+    params = {"space": space, "category": category, "tag": tag, "scope": scope, "status": status}
+    return _read(Page[Entry], f"/{tier}", params)
+
+
+def entry_versions(id: str) -> Call[Page[Entry]]:  # noqa: A002 - the API's name for it
+    """The versions of an entry, newest first."""
+    return _read(Page[Entry], f"{_item(id)}/versions", {})
+
+
+def messages(
+    space: str,
+    *,
+    query: str | None = None,
+    session: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Call[Page[Message]]:
+    """Past messages, newest first; with a `query` those that have its words, best first."""
+    params = {"space": space, "query": query, "session": session, "from": _time(since), "to": _time(until)}
+    return _read(Page[Message], "/messages", params)
+
+
+def message(id: str) -> Call[Message]:  # noqa: A002 - the API's name for it
+    """A past message."""
+    return _read(Message, f"/messages/{_quoted(id)}")
+
+
+def edit_message(
+    id: str,  # noqa: A002 - the API's name for it
+    text: str,
+    *,
+    if_version: int | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Message]:
+    """Edit a message, and all that is derived from it."""
+    return _change(Message, "PATCH", f"/messages/{_quoted(id)}", {"text": text}, if_version, idempotency_key)
+
+
+def delete_message(id: str, *, if_version: int | None = None) -> Call[Erased]:  # noqa: A002 - the API's name for it
+    """Take a message back, also from all that is derived."""
+    return _change(Erased, "DELETE", f"/messages/{_quoted(id)}", None, if_version, None, idempotent=False)
+
+
+def turn(id: str) -> Call[Turn]:  # noqa: A002 - the API's name for it
+    """A turn."""
+    return _read(Turn, f"/turns/{_quoted(id)}")
+
+
+def sessions(space: str) -> Call[Page[Session]]:
+    """The sessions of a space, the latest first."""
+    return _read(Page[Session], "/sessions", {"space": space})
+
+
+def session(id: str, *, space: str | None = None) -> Call[Session]:  # noqa: A002 - the API's name for it
+    """A session with its conversations, by our id, or by the platform's name and its `space`."""
+    return _read(Session, f"/sessions/{_quoted(id)}", {"space": space})
+
+
+def recent(id: str, *, space: str | None = None) -> Call[Recent]:  # noqa: A002 - the API's name for it
+    """What working memory holds of a session, oldest first."""
+    return _read(Recent, f"/sessions/{_quoted(id)}/messages", {"space": space})
+
+
+def end_session(id: str, *, space: str | None = None) -> Call[Ended]:  # noqa: A002 - the API's name for it
+    """End a session's conversation: it will be summarised."""
+    return Call(Ended, "POST", f"/sessions/{_quoted(id)}/end", params={"space": space}, repeatable=True)
+
+
+def delete_session(id: str, *, space: str | None = None) -> Call[Erased]:  # noqa: A002 - the API's name for it
+    """Take back all that was said in a session."""
+    return Call(Erased, "DELETE", f"/sessions/{_quoted(id)}", params={"space": space})
+
+
+def soul(space: str) -> Call[Page[SoulBlock]]:
+    """The soul blocks of a space, in their order, inactive ones too."""
+    return _read(Page[SoulBlock], "/soul", {"space": space})
+
+
+def add_soul_block(
+    space: str,
+    name: str,
+    text: str,
+    *,
+    position: int | None = None,
+    active: bool | None = None,
+    idempotency_key: str | None = None,
+) -> Call[SoulBlock]:
+    """Give an agent another piece of identity."""
+    body = {"space": space, "name": name, "text": text, "position": position, "active": active}
+    return _write(SoulBlock, "POST", "/soul", body, idempotency_key)
+
+
+def edit_soul_block(
+    id: str,  # noqa: A002 - the API's name for it
+    changes: Json,
+    *,
+    if_version: int | None = None,
+    idempotency_key: str | None = None,
+) -> Call[SoulBlock]:
+    """Edit, activate or deactivate a soul block."""
+    return _change(SoulBlock, "PATCH", f"/soul/{_quoted(id)}", changes, if_version, idempotency_key)
+
+
+def erase_soul_block(id: str, *, if_version: int | None = None) -> Call[Erased]:  # noqa: A002 - the API's name
+    """Erase a soul block for good, all versions."""
+    return _change(Erased, "DELETE", f"/soul/{_quoted(id)}", None, if_version, None, idempotent=False)
+
+
+def spaces() -> Call[Page[Space]]:
+    """The spaces that the key reaches, by name."""
+    return _read(Page[Space], "/spaces", {})
+
+
+def space(name: str) -> Call[Space]:
+    """What is in a space."""
+    return _read(Space, f"/spaces/{_quoted(name)}")
+
+
+def issue_token(space: str, role: Literal["reader", "writer"], *, minutes: int | None = None) -> Call[Token]:
+    """A short-lived key that reaches one space alone, for a person's own page."""
+    return Call(Token, "POST", "/tokens", body={"space": space, "role": role, "minutes": minutes})
+
+
+def assemblies(space: str) -> Call[Page[AssemblySummary]]:
+    """The log of assemblies of a space, newest first."""
+    return _read(Page[AssemblySummary], "/assemblies", {"space": space})
+
+
+def assembly(id: str) -> Call[LoggedAssembly]:  # noqa: A002 - the API's name for it
+    """An assembly of the log: its request, its prompt and why it is so."""
+    return _read(LoggedAssembly, f"/assemblies/{_quoted(id)}")
+
+
+def jobs(*, space: str | None = None, state: str | None = None) -> Call[Page[Job]]:
+    """The work on what was said, newest first."""
+    return _read(Page[Job], "/jobs", {"space": space, "state": state})
+
+
+def retry_job(id: str) -> Call[Job]:  # noqa: A002 - the API's name for it
+    """Have a job that failed tried again."""
+    return Call(Job, "POST", f"/jobs/{_quoted(id)}/retry")
+
+
+def _otherwise(fallback: str | None) -> Callable[[RicordoError], Assembly] | None:
+    if fallback is None:
+        return None
+    return lambda error: Assembly(prompt=fallback, degraded=["service"], failure=str(error))
+
+
+def _read(model: type[Any], path: str, params: Json | None = None) -> Call[Any]:
+    return Call(model, "GET", path, params=params, repeatable=True)
+
+
+def _write(model: type[Any], method: str, path: str, body: Json | None, key: str | None) -> Call[Any]:
+    headers = None if key is None else {"Idempotency-Key": key}
+    return Call(model, method, path, body=body, headers=headers, idempotent=True)
+
+
+def _change(
+    model: type[Any],
+    method: str,
+    path: str,
+    changes: Json | None,
+    if_version: int | None,
+    key: str | None,
+    *,
+    idempotent: bool = True,
+) -> Call[Any]:
+    headers = {} if if_version is None else {"If-Match": f'"{if_version}"'}
+    if key is not None:
+        headers["Idempotency-Key"] = key
+    return Call(model, method, path, body=changes, headers=headers, idempotent=idempotent, keep_nulls=True)
+
+
+def _item(entry_id: str) -> str:
+    """The path of an entry, whose tier is the start of its id."""
+    tier = _TIER_OF.get(entry_id.partition("_")[0])
+    if tier is None:
+        raise ValueError(f"{entry_id!r} is no id of a memory (mem_…), an episode (epi_…) or a procedure (pro_…)")
+    return f"/{tier}/{_quoted(entry_id)}"
+
+
+def _quoted(part: str) -> str:
+    return quote(part, safe="")
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()

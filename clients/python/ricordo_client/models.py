@@ -1,0 +1,269 @@
+"""What the service answers, as typed records. Fields that a later service adds are let pass."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+T = TypeVar("T")
+
+
+class Record(BaseModel):
+    """A JSON object of the service."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Author(Record):
+    """Who said it. The platform's id is compared exactly, the name is a label."""
+
+    name: str | None = None
+    platform: str | None = None
+    id: str | None = None
+
+
+class Claim(Record):
+    """What a memory asserts."""
+
+    subject: str
+    attribute: str
+    value: str
+    cardinality: Literal["one", "many"] = "one"
+
+
+class Said(Record):
+    """Something said a moment ago, for `history`; the author `assistant` is the agent."""
+
+    text: str
+    author: str | None = None
+    at: datetime | None = None
+
+
+class Assembly(Record):
+    """An assembled prompt.
+
+    Attributes:
+        id: Of the assembly; None for a fallback.
+        degraded: What failed or was late; `service` for a fallback.
+        failure: Why it is a fallback; None when the service answered.
+        entries, dropped, timings_ms, plan: With `trace`.
+    """
+
+    id: str | None = None
+    prompt: str
+    tokens: dict[str, int] = {}
+    conflicts: list[dict[str, Any]] = []
+    degraded: list[str] = []
+    dropped_counts: dict[str, int] = {}
+    overridden: list[str] = []
+    stable_prefix: dict[str, Any] | None = None
+    took_ms: float | None = None
+    entries: list[dict[str, Any]] | None = None
+    dropped: list[dict[str, Any]] | None = None
+    timings_ms: dict[str, float] | None = None
+    plan: dict[str, Any] | None = None
+    failure: str | None = None
+
+
+class Entry(Record):
+    """A version of a memory, an episode or a procedure; what its tier does not have is None or empty."""
+
+    id: str
+    space: str
+    tier: Literal["memories", "episodes", "procedures"]
+    version: int
+    status: str
+    text: str
+    tags: list[str] = []
+    scope: str = ""
+    importance: float | None = None
+    confidence: float | None = None
+    author: Author | None = None
+    session: str | None = None
+    context: str | None = None
+    source: str | None = None
+    recorded_at: datetime
+    first_recorded_at: datetime
+    last_confirmed_at: datetime
+    unresolved: bool = False
+    superseded_by: str | None = None
+    reason: str
+    category: str | None = None
+    claim: Claim | None = None
+    claim_derived: bool = False
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    occurred_at: datetime | None = None
+    participants: list[str] = []
+    trigger: str | None = None
+    superseded: list[str] = []
+    unresolved_with: list[str] = []
+    reinforced: bool = False
+
+
+class Hit(Entry):
+    """An entry that was found, with its relevance in [0, 1] (None without a query)."""
+
+    relevance: float | None = None
+
+
+class Found(Record):
+    """What a search found, best first. `degraded` names what failed."""
+
+    items: list[Hit]
+    degraded: list[str] = []
+
+
+class BatchItem(Record):
+    """What became of one entry of a batch: 201 with the entry, 200 with a known one, or 422 with what is wrong."""
+
+    index: int
+    status: int
+    entry: Entry | None = None
+    errors: list[dict[str, str]] | None = None
+
+
+class Batch(Record):
+    """What became of every entry of a batch, in its order."""
+
+    items: list[BatchItem]
+
+
+class Message(Record):
+    """A message of the history."""
+
+    id: str
+    turn: str
+    session: str
+    space: str
+    given_id: str | None = None
+    author: Author | None = None
+    role: str
+    text: str
+    at: datetime
+    recorded_at: datetime
+    version: int
+    edited_at: datetime | None = None
+
+
+class Turn(Record):
+    """A turn that is stored."""
+
+    id: str
+    space: str
+    session: str
+    session_name: str | None = None
+    conversation: str
+    given_id: str | None = None
+    said_at: datetime
+    recorded_at: datetime
+    messages: list[Message]
+
+
+class Session(Record):
+    """A platform's conversation in one space."""
+
+    id: str
+    name: str | None = None
+    space: str
+    started_at: datetime
+    last_at: datetime
+    messages: int
+    conversations: list[dict[str, Any]] = []
+
+
+class Recent(Record):
+    """What working memory holds of a session, oldest first."""
+
+    items: list[Message]
+
+
+class Ended(Record):
+    """How many conversations of a session were closed."""
+
+    id: str
+    closed: int
+
+
+class Erased(Record):
+    """What an erasure removed."""
+
+    id: str
+    removed: dict[str, int] = {}
+    messages: int = 0
+    jobs: int = 0
+
+
+class SoulBlock(Record):
+    """A version of a named piece of an agent's identity."""
+
+    id: str
+    space: str
+    name: str
+    text: str
+    position: int
+    active: bool
+    version: int
+    recorded_at: datetime
+    reason: str
+
+
+class Space(Record):
+    """What is in a space. `created_at` is None before the first write."""
+
+    name: str
+    created_at: datetime | None = None
+    entries: dict[str, int] = {}
+
+
+class Token(Record):
+    """A short-lived key of one space, shown once."""
+
+    token: str
+    space: str
+    role: str
+    expires_at: datetime
+
+
+class AssemblySummary(Record):
+    """An assembly of the log."""
+
+    id: str
+    space: str
+    created_at: datetime
+    query: str
+    degraded: list[str] = []
+    took_ms: float
+
+
+class LoggedAssembly(AssemblySummary):
+    """An assembly of the log with its request, its prompt and what was selected."""
+
+    prompt: str
+    request: dict[str, Any]
+    entries: list[dict[str, Any]] = []
+    dropped: list[dict[str, Any]] = []
+    timings_ms: dict[str, float] = {}
+
+
+class Job(Record):
+    """Work on what was said: `waiting`, `succeeded` or `failed`."""
+
+    id: str
+    space: str
+    task: str
+    subject: str
+    state: str
+    attempts: int
+    error: str | None = None
+    created_at: datetime
+    tried_at: datetime | None = None
+
+
+class Page(Record, Generic[T]):
+    """A page of a list; `next_cursor` continues it."""
+
+    items: list[T]
+    next_cursor: str | None = None

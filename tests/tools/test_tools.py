@@ -1,0 +1,162 @@
+"""The official SDK's client lists and calls every tool over both transports, within the rules of the API."""
+
+import os
+import sys
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+
+from app.domain.callers import Role
+from app.main import create_app
+from app.mcp_server.tools import TOOLS
+from tests.logged import logged
+from tests.serving import served
+
+SPACE = "user:model"
+SECRET = "xylophone"
+
+
+@pytest.fixture(scope="module")
+async def url(runtime):
+    async with served(create_app(runtime)) as address:
+        yield address
+
+
+@asynccontextmanager
+async def over_http(url, key, space=None):
+    headers = {"Authorization": f"Bearer {key}", **({"X-Ricordo-Space": space} if space else {})}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+    ):
+        yield client
+
+
+@asynccontextmanager
+async def over_stdio(url, key, space=None):
+    arguments = ["-m", "app.cli", "mcp", "--url", url, *(["--space", space] if space else [])]
+    environment = {"RICORDO_API_KEY": key, "PYTHONPATH": os.pathsep.join(sys.path), "PATH": os.environ["PATH"]}
+    parameters = StdioServerParameters(command=sys.executable, args=arguments, env=environment)
+    async with Client(stdio_client(parameters)) as client:
+        yield client
+
+
+TRANSPORTS = [pytest.param(over_http, id="http"), pytest.param(over_stdio, id="stdio")]
+
+
+async def told(client, tool, **arguments):
+    """What a tool says, and whether it is an error."""
+    result = await client.call_tool(tool, arguments)
+    return "".join(part.text for part in result.content), bool(result.is_error)
+
+
+@pytest.mark.parametrize("connect_to", TRANSPORTS)
+async def test_every_tool_is_listed_and_can_be_called(connect_to, url, tenant, client, runtime):
+    said = {"space": SPACE, "session": "s", "messages": [{"text": "Last week I bought a telescope."}]}
+    await client.post("/turns", json=said)
+    await client.post("/sessions/s/end", params={"space": SPACE})
+    await client.post("/soul", json={"space": "agent:nonna", "name": "persona", "text": "You are Nonna."})
+    await runtime.queue.drain()
+    async with connect_to(url, tenant.key, SPACE) as model:
+        listed = {tool.name: tool for tool in (await model.list_tools()).tools}
+        assert listed.keys() == {tool.__name__ for tool in TOOLS}
+        assert all(len(tool.description) > 80 and tool.annotations is not None for tool in listed.values())
+        assert "context" not in listed["recall"].input_schema["properties"]
+
+        text, failed = await told(model, "remember", text="I live in Rome")
+        assert text.startswith(f"Remembered in {SPACE} (mem_")
+        assert not failed
+        assert "It replaces mem_" in (await told(model, "remember", text="I moved, I live in Turin now"))[0]
+        assert "known already" in (await told(model, "remember", text="I moved, I live in Turin now"))[0]
+        assert "Turin" in (await told(model, "recall", query="Which city do I live in?"))[0]
+        assert "Do not guess" in (await told(model, "recall", query="quarks", space="user:nobody"))[0]
+        assert "Turin" in (await told(model, "assemble_context", message="Which city do I live in?"))[0]
+        assert "telescope" in (await told(model, "search_conversations", query="telescope"))[0]
+        late = await told(model, "search_conversations", query="telescope", since="2999-01-01T00:00:00Z")
+        assert "No past conversation" in late[0]
+
+        templates = {t.uri_template for t in (await model.list_resource_templates()).resource_templates}
+        assert templates == {"ricordo://profile/{space}", "ricordo://soul/{space}"}
+        assert "Turin" in (await model.read_resource(f"ricordo://profile/{SPACE}")).contents[0].text
+        assert "You are Nonna." in (await model.read_resource("ricordo://soul/agent:nonna")).contents[0].text
+
+
+@pytest.mark.parametrize("connect_to", TRANSPORTS)
+async def test_errors_and_limits_are_those_of_the_api(connect_to, url, tenant):
+    async with connect_to(url, tenant.key) as model:
+        for arguments, problem in [
+            ({"text": "x"}, "invalid-input: space: name the space"),
+            ({"text": "x", "space": "nowhere"}, "invalid-input: space:"),
+            ({"text": "x" * 20_001, "space": SPACE}, "invalid-input: text:"),
+            ({"text": "a\0b", "space": SPACE}, "invalid-input: text: must not contain NUL"),
+            ({"text": "x", "space": SPACE, "scope": "nowhere"}, "invalid-input: scope:"),
+        ]:
+            text, failed = await told(model, "remember", **arguments)
+            assert (failed, problem in text) == (True, True), text
+    async with connect_to(url, tenant.issue(Role.READER), SPACE) as model:
+        text, failed = await told(model, "remember", text="x")
+        assert failed
+        assert text.endswith("forbidden: this needs a key with the role writer; this key is a reader")
+
+
+@pytest.mark.parametrize("connect_to", TRANSPORTS)
+async def test_a_foreign_key_reaches_nothing(connect_to, url, *, client, tenant, new_tenant):
+    """leak-04, through the models' door: tools and resources of another tenant, or of another space.
+
+    Nor does the log, ours or the SDK's, quote what a tool was asked or told.
+    """
+    text = f"The secret is {SECRET}."
+    await client.post("/memories", json={"space": SPACE, "text": text})
+    await client.post("/turns", json={"space": SPACE, "session": SECRET, "messages": [{"text": text}]})
+    await client.post("/soul", json={"space": SPACE, "name": "persona", "text": text})
+    calls = [
+        ("assemble_context", {"message": f"What is the {SECRET}?", "session": SECRET, "persona": SPACE}),
+        ("recall", {"query": SECRET}),
+        ("search_conversations", {"query": "secret"}),
+        ("remember", {"text": "intruder"}),
+    ]
+    assert {name for name, _ in calls} == {tool.__name__ for tool in TOOLS}
+    keys = [(new_tenant().key, False), (tenant.issue(Role.WRITER, ("user:other",)), True)]
+    with logged() as log:
+        await reaches_nothing(connect_to, url, keys, calls)
+    assert SECRET not in log.getvalue()
+    assert '"route": "/mcp"' in log.getvalue() or connect_to is over_stdio
+    assert [m["text"] for m in (await client.get("/memories", params={"space": SPACE})).json()["items"]] == [text]
+
+
+async def reaches_nothing(connect_to, url, keys, calls):
+    for key, is_limited in keys:
+        async with connect_to(url, key) as model:
+            for name, arguments in calls:
+                said, failed = await told(model, name, space=SPACE, **arguments)
+                assert SECRET not in said
+                assert failed == is_limited
+                assert ("forbidden: this key does not reach" in said) == is_limited
+            for resource in ("profile", "soul"):
+                if is_limited:
+                    with pytest.raises(MCPError):
+                        await model.read_resource(f"ricordo://{resource}/{SPACE}")
+                else:
+                    read = await model.read_resource(f"ricordo://{resource}/{SPACE}")
+                    assert SECRET not in read.contents[0].text
+
+
+async def test_without_a_valid_key_there_is_no_door(url):
+    async with httpx2.AsyncClient() as http:
+        for headers in ({}, {"Authorization": "Bearer rk_wrong"}):
+            reply = await http.post(
+                f"{url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers=headers
+            )
+            assert (reply.status_code, reply.json()["type"]) == (401, "urn:ricordo:problem:unauthenticated")
+
+
+async def test_a_service_that_is_down_is_told_over_stdio(tenant):
+    async with over_stdio("http://127.0.0.1:1", tenant.key, SPACE) as model:
+        text, failed = await told(model, "recall", query="x")
+        assert failed
+        assert "unavailable: the service does not answer" in text
