@@ -69,7 +69,12 @@ def plan(request: AssemblyRequest, min_relevance: float = 0.0) -> QueryPlan:
         known_at=request.known_at,
         candidate_limit=request.overrides.candidate_limit,
         pinned=tuple(sorted(request.overrides.must_include)),
-        asks_outright=_ASKS_OUTRIGHT.search(query) is not None,
+        asks_outright=asks_outright(query),
         wording=wording(query, terms, request.as_of),
         min_relevance=0.0 if not query or request.looks_back else min_relevance if asked is None else asked,
     )
+
+
+def asks_outright(text: str) -> bool:
+    """Whether somebody asks what is remembered."""
+    return _ASKS_OUTRIGHT.search(text) is not None
