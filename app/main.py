@@ -18,6 +18,7 @@ from app.api.v1 import (
     episodes,
     history,
     jobs,
+    live,
     memories,
     messages,
     procedures,
@@ -35,6 +36,7 @@ from app.settings import Settings
 
 _RESOURCES = (
     context,
+    live,
     turns,
     messages,
     sessions,

@@ -49,6 +49,7 @@ from app.entries.search import SearchService
 from app.entries.service import EntryService
 from app.extraction.ports import Completer
 from app.extraction.service import ExtractionService
+from app.live.service import LiveService
 from app.llm.client import ChatCompleter, completions_url
 from app.llm.summaries import LlmSummariser
 from app.maintenance.service import MaintenanceService
@@ -63,6 +64,7 @@ from app.store.assembly_log import PostgresAssemblyLog
 from app.store.entries import Pool, PostgresEntries
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
 from app.store.llm_budget import PostgresTokenBudget
+from app.store.lore import PostgresLoreSubjects
 from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
 from app.store.models import ModelCentre, ModelRow, ModelSpec, adopt_model, list_models
@@ -161,6 +163,7 @@ class Runtime:
     soul: SoulService
     search: SearchService
     assembly: AssemblyService
+    live: LiveService
     assembly_log: AssemblyLog
     recorder: Recorder
     maintenance: MaintenanceService
@@ -468,16 +471,25 @@ def _build(
     archive_dir = settings.history_archive_dir
     archive = None if archive_dir is None else FolderArchive(archive_dir)
     history = HistoryService(turns, archive, settings.history_days, _now)
+    assembly = AssemblyService(
+        models=AssemblyModels(models),
+        retriever=PostgresRetriever(pool, resident),
+        sessions=AssemblySessions(working),
+        count=count,
+        seconds=time.perf_counter,
+    )
     return Runtime(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
         entries=entries,
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
-        assembly=AssemblyService(
-            models=AssemblyModels(models),
-            retriever=PostgresRetriever(pool, resident),
-            sessions=AssemblySessions(working),
+        assembly=assembly,
+        live=LiveService(
+            models=assembly.models,
+            retriever=assembly.retriever,
+            sessions=assembly.sessions,
+            lore=PostgresLoreSubjects(pool),
             count=count,
             seconds=time.perf_counter,
         ),

@@ -86,7 +86,9 @@ def _count(counts: Decisions, label: Mapping[str, Any], lines: Sequence[tuple[in
     counts.wanted += len(wanted)
     counts.found += len(planned & wanted)
     if planned - optional != wanted:
-        counts.wrong.append(f"{label['id']}: {sorted(planned - wanted - optional)} too many, {sorted(wanted - planned)} missing")
+        counts.wrong.append(
+            f"{label['id']}: {sorted(planned - wanted - optional)} too many, {sorted(wanted - planned)} missing"
+        )
 
 
 def heard(who: str, text: str) -> Heard:

@@ -95,10 +95,11 @@ def outcome_json(assembled: Assembled) -> dict[str, Any]:
         "dropped": [[str(d.id), d.reason.value] for d in selection.dropped],
         "supersessions": [[str(s.kept), str(s.superseded), s.why, s.for_good] for s in selection.supersessions],
         "unresolved": [[str(i) for i in u.ids] for u in selection.unresolved],
-        "remarks": [[r.kind.value, [str(i) for i in r.ids]] for r in selection.remarks],
+        "remarks": [[r.kind.value, [str(i) for i in r.ids], r.about] for r in selection.remarks],
         "tokens": dict(assembly.tokens),
         "prompt_sha256": _digest(assembly.prompt),
         "degraded": list(assembled.degraded),
+        **({"people": list(assembled.people)} if assembled.people else {}),
         "timings_ms": dict(assembled.timings_ms),
     }
 
@@ -109,6 +110,7 @@ def _entry_json(selected: Selected) -> dict[str, Any]:
         "id": str(candidate.id),
         "version": candidate.version,
         "section": selected.section.value,
+        **({"standing": True} if candidate.is_standing else {}),
         "score": selected.scored.score,
         "signals": selected.scored.signals._asdict(),
         "tokens": selected.tokens,
@@ -167,8 +169,8 @@ def selection_from(row: LogRow, entries: Sequence[Entry], blocks: Sequence[SoulB
             if all(i in texts for i in ids)
         ),
         remarks=tuple(
-            Remark(RemarkKind(kind), tuple(map(parse_id, ids)))
-            for kind, ids in outcome["remarks"]
+            Remark(RemarkKind(kind), tuple(map(parse_id, ids)), *about)
+            for kind, ids, *about in outcome["remarks"]
             if texts.keys() >= set(ids)
         ),
         tokens=outcome["tokens"],
@@ -176,7 +178,8 @@ def selection_from(row: LogRow, entries: Sequence[Entry], blocks: Sequence[SoulB
 
 
 def _selected(item: Json, entry: Entry) -> Selected:
-    scored = Scored(candidate_from(entry), Signals(**item["signals"]), item["score"])
+    candidate = replace(candidate_from(entry), is_standing=item.get("standing", False))
+    scored = Scored(candidate, Signals(**item["signals"]), item["score"])
     return Selected(scored, Section(item["section"]), item["tokens"])
 
 

@@ -39,6 +39,9 @@ ALSO_READ_SHARE = 0.4
 """Shares of the memory budget that lore and other people's spaces may take while the main space has
 entries that would fit; what the main space leaves is theirs."""
 
+PROFILE_SHARE = 0.4
+"""Of one person's share in a live chat, the part that the profile may take while something is recalled that fits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Packed:
@@ -192,7 +195,8 @@ def group_of(scored: Scored, request: AssemblyRequest) -> Group:
     candidate = scored.candidate
     if candidate.is_lore:
         return Group("lore", "", ())
-    return Group("recall" if request.query.strip() else "profile", candidate.space, ())
+    is_recall = request.query.strip() and not candidate.is_standing
+    return Group("recall" if is_recall else "profile", candidate.space, (), request.people.get(candidate.space))
 
 
 def _pack_facts(packer: _Packer, facts: Sequence[Scored], request: AssemblyRequest, memories: _Purse) -> None:
@@ -201,12 +205,24 @@ def _pack_facts(packer: _Packer, facts: Sequence[Scored], request: AssemblyReque
     lore = _Purse(int(budget * LORE_SHARE), memories)
     others = _Purse(int(budget * ALSO_READ_SHARE), memories)
 
-    groups = {s.candidate.space: group_of(s, request) for s in facts}
-    shares = {space: others if group.name != "lore" else lore for space, group in groups.items()}
-    shares[request.space.name] = lore if request.space.name.startswith("lore:") else memories
+    shares = {
+        s.candidate.space: lore
+        if s.candidate.is_lore
+        else memories
+        if s.candidate.space == request.space.name
+        else others
+        for s in facts
+    }
+    each = int(budget * (1 - LORE_SHARE) / max(1, len(request.people)))
+    shares |= {person: _Purse(each, memories) for person in request.people}
+    profiles = {person: _Purse(int(each * PROFILE_SHARE), shares[person]) for person in request.people}
+
+    def share(scored: Scored) -> _Purse:
+        space = scored.candidate.space
+        return profiles[space] if scored.candidate.is_standing and space in profiles else shares[space]
 
     def offered(scored: Scored, purse: _Purse) -> bool:
-        return packer.offer(scored, Section.RELEVANT_FACTS, purse, groups[scored.candidate.space])
+        return packer.offer(scored, Section.RELEVANT_FACTS, purse, group_of(scored, request))
 
-    waiting = [s for s in facts if not offered(s, shares[s.candidate.space])]
-    packer.drop([s for s in waiting if shares[s.candidate.space] is memories or not offered(s, memories)])
+    waiting = [s for s in facts if not offered(s, share(s))]
+    packer.drop([s for s in waiting if share(s) is memories or not offered(s, memories)])

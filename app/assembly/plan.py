@@ -31,6 +31,7 @@ class QueryPlan:
         wording: What else the query says.
         pinned: Entries to fetch whatever search brings up.
         asks_outright: Whether the query asks what is remembered.
+        profile_limit: With a question, how many of the memories that matter most come along whatever it asks.
         min_relevance: Below it an entry cannot be in the prompt; 0 when the query sets no floor.
     """
 
@@ -46,6 +47,7 @@ class QueryPlan:
     pinned: tuple[PublicId, ...]
     asks_outright: bool
     min_relevance: float = 0.0
+    profile_limit: int = 0
     wording: Wording = field(default_factory=Wording)
 
 

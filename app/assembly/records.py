@@ -134,6 +134,8 @@ class AssemblyRequest:
         looks_back: Whether the caller named as_of or known_at.
         known_at: Only what was recorded by then; None for everything.
         session: Whose latest messages are the history, and count one use of an entry; None for neither.
+        people: In a live chat: those whose memory is read, in their order, each with the name they go by.
+        asked_outright: Spaces whose owners ask what is remembered of them.
     """
 
     space: SpaceKey
@@ -150,6 +152,8 @@ class AssemblyRequest:
     timeout_ms: int = 1000
     record: bool = True
     overrides: Overrides = field(default_factory=Overrides)
+    people: Mapping[str, str] = field(default_factory=dict)
+    asked_outright: tuple[str, ...] = ()
 
     @property
     def spaces(self) -> tuple[SpaceKey, ...]:
@@ -175,6 +179,7 @@ class Candidate:
         vector: Raw unit vector of shape (d,), for memories; None elsewhere.
         outline: What was read in the text when it was written (`outlines.py`), if that is known.
         is_preference: Brought up by the preference arm, whatever the query.
+        is_standing: Brought up as part of the profile, and not by the query.
         superseded: Entries that this one has replaced.
         outdated_by: The entry that a pending proposal holds to be newer.
         session: The conversation that it comes from, if that is known.
@@ -208,6 +213,7 @@ class Candidate:
     vector: NDArray[np.floating] | None = field(default=None, compare=False)
     outline: bytes | None = None
     is_preference: bool = False
+    is_standing: bool = False
     superseded: tuple[PublicId, ...] = ()
     outdated_by: PublicId | None = None
     session: str | None = None
@@ -234,7 +240,8 @@ class Retrieved:
     """What the store brought up in one round trip.
 
     Attributes:
-        degraded: What is missing: `dense`, `lexical` or `store`.
+        degraded: What is missing: `dense`, `lexical` or `store`; in a live chat the sources.
+        unread: Spaces that could not be read.
         below_floor: What is not relevant enough to be in the prompt, so that its text was left behind.
         models: The embedding model that serves each space, by the space's name.
     """
@@ -244,6 +251,7 @@ class Retrieved:
     degraded: tuple[str, ...] = ()
     below_floor: tuple[PublicId, ...] = ()
     models: Mapping[str, int] = field(default_factory=dict)
+    unread: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,10 +308,14 @@ class RemarkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One sentence about the memory itself; the entries it is about are in the prompt."""
+    """One sentence about the memory itself; the entries it is about are in the prompt.
+
+    `about` is the space whose memory it is about; empty for all that is read.
+    """
 
     kind: RemarkKind
     ids: tuple[PublicId, ...] = ()
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

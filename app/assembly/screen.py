@@ -60,7 +60,8 @@ def unrepeated(candidates: Sequence[Candidate], history: Sequence[Message]) -> S
     Preferences depend on neither query nor history: they are compared among themselves.
     """
     standing = [c for c in candidates if not c.is_preference]
-    unsaid, said = _partition(standing, lambda c: _said_in_history(c, history))
+    told = _Told(history)
+    unsaid, said = _partition(standing, lambda c: _said_in_history(c, history) or told.covers(c))
     distinct, repeated = _distinct(unsaid)
     preferences, repeated_preferences = _distinct([c for c in candidates if c.is_preference])
     return Screened((*preferences, *distinct), (*said, *repeated, *repeated_preferences))
@@ -192,9 +193,32 @@ def _said_in_history(candidate: Candidate, history: Sequence[Message]) -> DropRe
         by_agent = (message.author or "").casefold() in AGENT_AUTHORS
         if candidate.tier is Tier.MEMORIES and not by_agent and _contradicted(candidate, message):
             return DropReason.CONTRADICTED_BY_HISTORY
-    if any(_covers(message.text, candidate.text) for message in history):
+    if any(_covers(message.text, candidate.text) for message in history if _is_of(candidate, message)):
         return DropReason.COVERED_BY_HISTORY
     return None
+
+
+def _is_of(candidate: Candidate, message: Message) -> bool:
+    """Whether a message can say what an entry says: of one of many voices, only that voice's words can."""
+    return message.space is None or message.space == candidate.space or not candidate.space.startswith("viewer:")
+
+
+class _Told:
+    """What recent history tells as a whole: an episode of several lines is in no single message."""
+
+    def __init__(self, history: Sequence[Message]) -> None:
+        self._history = history
+        self._words: frozenset[str] | None = None
+
+    def covers(self, candidate: Candidate) -> DropReason | None:
+        """Whether an episode of several voices is nothing but recent history."""
+        if candidate.tier is not Tier.EPISODES or not candidate.space.startswith("stream:") or not self._history:
+            return None
+        if self._words is None:
+            said = (content_terms(f"{message.author or ''}: {message.text}") for message in self._history)
+            self._words = frozenset[str]().union(*said)
+        words = content_terms(candidate.text)
+        return DropReason.COVERED_BY_HISTORY if len(words) >= _COVERED_WORDS and words <= self._words else None
 
 
 def _contradicted(candidate: Candidate, message: Message) -> bool:
@@ -225,7 +249,11 @@ def _distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Dr
     repeated: set[PublicId] = set()
     for later, earlier in _perhaps_covered([_signature(candidate, gist) for candidate, gist in told]):
         (one, longer), (other, shorter) = told[earlier], told[later]
-        if one.id in repeated or other.id in repeated or (one.space, one.tier) != (other.space, other.tier):
+        if one.id in repeated or other.id in repeated or one.space != other.space:
+            continue
+        if one.tier is not other.tier:
+            if longer.normal == shorter.normal and normalise_text(one.text) == normalise_text(other.text):
+                repeated.add(one.id if one.tier is Tier.EPISODES else other.id)
             continue
         if _may_cover(longer, shorter) and _covers(one.text, other.text):
             repeated.add(other.id)

@@ -100,7 +100,7 @@ def _pick(space: str, messages: Sequence[Heard], observed: set[Signal]) -> Pick:
     reads, why = _reads(salience, query, outright=outright)
     return Pick(
         space=space,
-        name=visible_name(messages[-1].author.name or messages[-1].author.id or "")[:NAME_CHARS],
+        name=_name_of(messages[-1]),
         salience=salience,
         signals=signals,
         query=query,
@@ -118,7 +118,9 @@ def _reads(salience: int, query: str, *, outright: bool) -> tuple[tuple[Source, 
     if not query:
         return (Source.PROFILE,), "wrote nothing that could be looked for"
     if not substance(query):
-        return ((Source.PROFILE,), "says nothing that could be looked for") if salience >= 16 else ((), "only calls out")
+        return (
+            ((Source.PROFILE,), "says nothing that could be looked for") if salience >= 16 else ((), "only calls out")
+        )
     return (Source.PROFILE, Source.RECALL), "says something to be answered"
 
 
@@ -127,14 +129,14 @@ def _episodes(said: Sequence[Heard], around: Surroundings) -> Shared:
     open_ones = [text for text in back if not _is_covered(text, around.history)]
     if open_ones:
         return Shared(Source.EPISODES, True, "somebody refers back", "\n".join(open_ones))
-    foreign = [message.own_words for message in said if is_question(message.own_words) and is_foreign(message.own_words)]
+    foreign = [
+        message.own_words for message in said if is_question(message.own_words) and is_foreign(message.own_words)
+    ]
     if foreign:
         return Shared(
             Source.EPISODES, True, "a question in a language without rules: similarity decides", "\n".join(foreign)
         )
-    return Shared(
-        Source.EPISODES, False, "recent history holds what is referred to" if back else "nobody refers back"
-    )
+    return Shared(Source.EPISODES, False, "recent history holds what is referred to" if back else "nobody refers back")
 
 
 def _is_covered(text: str, history: Iterable[str]) -> bool:
@@ -169,6 +171,15 @@ def _touches(text: str, entities: Iterable[str]) -> bool:
 
 def _words(text: str) -> list[str]:
     return "".join(char if char.isalnum() else " " for char in meant(text)).split()
+
+
+def names_of(batch: Iterable[Heard]) -> dict[str, str]:
+    """What everybody goes by, as they were called last; by space."""
+    return {m.viewer: _name_of(m) for m in batch if m.viewer is not None}
+
+
+def _name_of(message: Heard) -> str:
+    return visible_name(message.author.name or message.author.id or "")[:NAME_CHARS]
 
 
 def visible_name(name: str) -> str:

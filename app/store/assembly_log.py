@@ -122,7 +122,7 @@ def _wanted(tenant_id: UUID, versions: Sequence[tuple[PublicId, int]]) -> dict[s
 def _row(row: Row) -> LogRow:
     return LogRow(
         id=PublicId(row["id"], row["space_id"], IdKind.ASSEMBLY),
-        space=row["space"] or row["request"]["space"],
+        space=row["space"] or row["request"].get("space") or row["request"]["stream"],
         created_at=row["created_at"],
         body=row["request"],
         outcome=row["outcome"],

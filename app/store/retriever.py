@@ -226,6 +226,7 @@ def _sought(plan: QueryPlan, space: SpaceKey) -> Sought:
         at=plan.as_of,
         limit=plan.candidate_limit,
         preference_limit=_PREFERENCE_LIMIT,
+        profile_limit=plan.profile_limit,
         pinned=_pinned(plan, space),
     )
 
@@ -284,6 +285,7 @@ def _parameters(plan: QueryPlan, asked: Sequence[Asked]) -> dict[str, Any]:
         "asks": bool(plan.query),
         "candidate_limit": plan.candidate_limit,
         "preference_limit": _PREFERENCE_LIMIT,
+        "profile_limit": plan.profile_limit,
         "least_evidences": [evidence_for(plan.min_relevance, a.calibration) - _ROUNDING for a in asked],
     }
 

@@ -59,6 +59,11 @@ def _items(victim: Victim) -> dict[str, str]:
     }
 
 
+def _batch(victim: Victim) -> dict[str, Any]:
+    author = {"platform": "chat", "id": "intruder", "name": "x"}
+    return {"stream": "stream:somewhere", "persona": victim.space, "batch": [{"author": author, "text": "Hello?"}]}
+
+
 def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
     where = {"space": victim.space}
     query = {"params": where}
@@ -79,7 +84,8 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
         "POST /context/assemble": {
             "json": {**where, "query": "", "also_read": [victim.space], "persona": victim.space, "trace": True}
         },
-        "POST /context/plan": {"json": {**where, "query": ""}},
+        "POST /context/assemble/live": {"json": {**_batch(victim), "trace": True}},
+        "POST /context/plan": {"json": _batch(victim)},
         "POST /turns": {"json": {**where, "messages": [{"text": "intruder"}]}},
         "GET /turns/{id}": {},
         "GET /messages": {"params": {**where, "query": "xylophone"}},
