@@ -88,16 +88,17 @@ def _picks(batch: Sequence[Heard], around: Surroundings) -> tuple[Pick, ...]:
         if names[messages[-1].author.name] > 1:  # a mention does not say which of them
             by_id = any(messages[-1].author.id in m.mentions for m in others)
             observed -= set() if by_id else {Signal.MENTIONED}
-        picks.append(_pick(space, messages, observed))
+        picks.append(_pick(space, messages, observed, around.agents))
     return tuple(sorted(picks, key=lambda pick: -pick.salience))
 
 
-def _pick(space: str, messages: Sequence[Heard], observed: set[Signal]) -> Pick:
+def _pick(space: str, messages: Sequence[Heard], observed: set[Signal], agents: Iterable[str]) -> Pick:
     signals = tuple(signal for signal in Signal if signal in observed)
     salience = sum(WEIGHTS[signal] for signal in signals)
     query = "\n".join(message.own_words for message in messages if message.own_words)
     outright = any(asks_outright(message.own_words) for message in messages)
-    reads, why = _reads(salience, query, outright=outright)
+    told = substance(query).difference(*map(substance, agents))
+    reads, why = _reads(salience, query, told, outright=outright)
     return Pick(
         space=space,
         name=_name_of(messages[-1]),
@@ -110,16 +111,18 @@ def _pick(space: str, messages: Sequence[Heard], observed: set[Signal]) -> Pick:
     )
 
 
-def _reads(salience: int, query: str, *, outright: bool) -> tuple[tuple[Source, ...], str]:
+def _reads(salience: int, query: str, told: frozenset[str], *, outright: bool) -> tuple[tuple[Source, ...], str]:
     if salience < LEAST_SALIENCE:
         return (), "only took part or was mentioned"
     if outright:
         return (Source.PROFILE, Source.RECALL), "asks what is remembered"
     if not query:
         return (Source.PROFILE,), "wrote nothing that could be looked for"
-    if not substance(query):
+    if not told:
         return (
-            ((Source.PROFILE,), "says nothing that could be looked for") if salience >= 16 else ((), "only calls out")
+            ((Source.PROFILE,), "says nothing that could be looked for")
+            if salience >= WEIGHTS[Signal.ADDRESSES_AGENT]
+            else ((), "only calls out")
         )
     return (Source.PROFILE, Source.RECALL), "says something to be answered"
 

@@ -51,7 +51,7 @@ class Signal(StrEnum):
 
 
 WEIGHTS: Mapping[Signal, int] = {
-    Signal.ASKS_TO_REMEMBER: 32,
+    Signal.ASKS_TO_REMEMBER: 64,
     Signal.PLATFORM_EVENT: 16,
     Signal.ADDRESSES_AGENT: 16,
     Signal.QUESTION: 8,
