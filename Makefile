@@ -37,6 +37,7 @@ contracts: $(VENV)/.dev
 bench: $(VENV)/.dev  ## Measure latency and throughput over HTTP
 	$(BIN)/python -m loadtests.bench $(BENCH)
 	$(BIN)/python -m loadtests.turns
+	$(BIN)/python -m loadtests.live
 
 chaos-turns: $(VENV)/.dev  ## Post 2,000 turns while service, worker and database are killed a hundred times
 	$(BIN)/python -m loadtests.chaos $(CHAOS)

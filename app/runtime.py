@@ -53,6 +53,7 @@ from app.live.service import LiveService
 from app.llm.client import ChatCompleter, completions_url
 from app.llm.summaries import LlmSummariser
 from app.maintenance.service import MaintenanceService
+from app.records.service import RecordService
 from app.scoring.asked import Asked
 from app.scoring.relevance import MIN_RELEVANCE
 from app.settings import MeasuredModel, Settings
@@ -70,6 +71,7 @@ from app.store.migrate import migrate
 from app.store.models import ModelCentre, ModelRow, ModelSpec, adopt_model, list_models
 from app.store.pool import create_pool, ping
 from app.store.queue import NO_QUEUE, Queue, QueueState, queue_state
+from app.store.records import PostgresRecords
 from app.store.resident.spaces import ResidentSpaces
 from app.store.retriever import PostgresRetriever
 from app.store.search import PostgresSearch
@@ -161,6 +163,7 @@ class Runtime:
     spaces: PostgresSpaces
     entries: EntryService
     soul: SoulService
+    records: RecordService
     search: SearchService
     assembly: AssemblyService
     live: LiveService
@@ -483,6 +486,7 @@ def _build(
         spaces=PostgresSpaces(pool),
         entries=entries,
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
+        records=RecordService(PostgresRecords(pool, turns.enqueue), new_id),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
         assembly=assembly,
         live=LiveService(

@@ -124,6 +124,7 @@ SoulId = Annotated[PublicId, Depends(PathId(IdKind.SOUL))]
 AssemblyId = Annotated[PublicId, Depends(PathId(IdKind.ASSEMBLY))]
 TurnId = Annotated[PublicId, Depends(PathId(IdKind.TURN))]
 MessageId = Annotated[PublicId, Depends(PathId(IdKind.MESSAGE))]
+RecordId = Annotated[PublicId, Depends(PathId(IdKind.RECORD))]
 JobId = Annotated[PublicId, Depends(PathId(IdKind.JOB))]
 
 

@@ -3,7 +3,7 @@
 A prompt is rendered again from the logged versions and signals: the same bytes, unless something was erased.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -28,6 +28,7 @@ from app.assembly.service import Assembled
 from app.contradictions.resolve import Supersession, Unresolved, question
 from app.domain.entries import Entry
 from app.domain.ids import PublicId, parse_id
+from app.domain.records import Record
 from app.domain.soul import SoulBlock
 from app.scoring.signals import Signals
 
@@ -70,6 +71,11 @@ class LogRow:
         seen = (*self.outcome["soul"], *self.outcome["dropped_soul"])
         return tuple((parse_id(block_id), version) for block_id, version in seen)
 
+    @property
+    def record_versions(self) -> tuple[tuple[PublicId, int], ...]:
+        """The records in the prompt, with their versions."""
+        return tuple((parse_id(record_id), version) for record_id, version in self.outcome.get("records", ()))
+
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
@@ -96,6 +102,7 @@ def outcome_json(assembled: Assembled) -> dict[str, Any]:
         "supersessions": [[str(s.kept), str(s.superseded), s.why, s.for_good] for s in selection.supersessions],
         "unresolved": [[str(i) for i in u.ids] for u in selection.unresolved],
         "remarks": [[r.kind.value, [str(i) for i in r.ids], r.about] for r in selection.remarks],
+        **({"records": [[str(r.id), r.version] for r in selection.records]} if selection.records else {}),
         "tokens": dict(assembly.tokens),
         "prompt_sha256": _digest(assembly.prompt),
         "degraded": list(assembled.degraded),
@@ -121,20 +128,25 @@ def _digest(prompt: str) -> str:
     return sha256(prompt.encode()).hexdigest()
 
 
-def replay(
-    row: LogRow, request: AssemblyRequest, entries: Iterable[Entry], blocks: Iterable[SoulBlock], count: TokenCounter
-) -> Replayed:
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The logged versions that still exist, in any order; of soul blocks the dropped ones too."""
+
+    entries: tuple[Entry, ...]
+    blocks: tuple[SoulBlock, ...]
+    records: tuple[Record, ...] = ()
+
+
+def replay(row: LogRow, request: AssemblyRequest, parts: Parts, count: TokenCounter) -> Replayed:
     """Render a logged assembly again.
 
     Args:
         request: The logged request.
-        entries: The logged versions that still exist, in any order.
-        blocks: The logged versions of soul blocks that still exist, dropped ones too.
     """
-    selection = selection_from(row, tuple(entries), tuple(blocks))
+    selection = selection_from(row, parts)
     assembly = compose(selection, request)
-    logged = len(row.outcome["entries"]) + len(row.outcome["soul"])
-    erased = logged - len(selection.entries) - len(selection.soul)
+    logged = len(row.outcome["entries"]) + len(row.outcome["soul"]) + len(row.record_versions)
+    erased = logged - len(selection.entries) - len(selection.soul) - len(selection.records)
     if erased:
         tokens = {**selection.tokens, "total": count(assembly.prompt)}
         assembly = replace(assembly, selection=replace(selection, tokens=tokens))
@@ -143,11 +155,12 @@ def replay(
     )
 
 
-def selection_from(row: LogRow, entries: Sequence[Entry], blocks: Sequence[SoulBlock]) -> Selection:
+def selection_from(row: LogRow, parts: Parts) -> Selection:
     """The logged selection, without what was erased since."""
     outcome = row.outcome
-    by_version = {(str(e.id), e.version): e for e in entries}
-    by_block = {(str(b.id), b.version): b for b in blocks}
+    by_version = {(str(e.id), e.version): e for e in parts.entries}
+    by_block = {(str(b.id), b.version): b for b in parts.blocks}
+    by_record = {(r.id, r.version): r for r in parts.records}
     chosen = tuple(
         _selected(item, by_version[item["id"], item["version"]])
         for item in outcome["entries"]
@@ -174,6 +187,7 @@ def selection_from(row: LogRow, entries: Sequence[Entry], blocks: Sequence[SoulB
             if texts.keys() >= set(ids)
         ),
         tokens=outcome["tokens"],
+        records=tuple(by_record[key] for key in row.record_versions if key in by_record),
     )
 
 

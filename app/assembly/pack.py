@@ -21,18 +21,20 @@ from app.assembly.render import (
     Markup,
     render_block,
     render_entry,
+    render_record,
     render_remark,
     wrapper_of_group,
     wrapper_of_section,
 )
 from app.domain.entries import Tier
+from app.domain.records import Record
 from app.domain.soul import SoulBlock
 from app.text.tokens import fewest_tokens
 
 TokenCounter = Callable[[str], int]
 
 REMARK_TOKENS = 300
-"""Budget of conflicts and notices, apart from the memories."""
+"""Budget of records, conflicts and notices, apart from the memories."""
 
 LORE_SHARE = 0.25
 ALSO_READ_SHARE = 0.4
@@ -170,24 +172,36 @@ def pack(
     )
 
 
-def pack_remarks(
-    remarks: Sequence[Remark], texts: Sequence[str], packed: Packed, request: AssemblyRequest, count: TokenCounter
-) -> tuple[tuple[Remark, ...], int]:
-    """The remarks that fit in their own budget and in what is left of the total, most important first.
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """The records and remarks that fit, and the tokens that they take."""
 
-    Returns:
-        Those remarks, and the tokens that they take.
+    records: tuple[Record, ...]
+    remarks: tuple[Remark, ...]
+    tokens: int
+
+
+def pack_notes(
+    records: Sequence[Record],
+    remarks: Sequence[tuple[Remark, str]],
+    packed: Packed,
+    request: AssemblyRequest,
+    count: TokenCounter,
+) -> Noted:
+    """The records and remarks that fit in their own budget and in what is left of the total, each in their order.
+
+    Args:
+        records: The latest first.
+        remarks: Most important first, each with its sentence.
     """
     total = request.overrides.budget_tokens.total
     left = float("inf") if total is None else total - sum(packed.tokens.values())
     purse = _Purse(min(REMARK_TOKENS, left))
     packer = _Packer(MARKUP[request.format], count, open={e.section.value for e in packed.entries})
-    kept = tuple(
-        remark
-        for remark, text in zip(remarks, texts, strict=True)
-        if packer.offer_text(render_remark(text, packer.markup), Section.RELEVANT_FACTS, purse)
-    )
-    return kept, purse.spent
+    section = Section.RELEVANT_FACTS
+    kept = tuple(r for r in records if packer.offer_text(render_record(r, packer.markup), section, purse))
+    said = tuple(r for r, text in remarks if packer.offer_text(render_remark(text, packer.markup), section, purse))
+    return Noted(kept, said, purse.spent)
 
 
 def group_of(scored: Scored, request: AssemblyRequest) -> Group:

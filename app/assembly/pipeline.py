@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from app.assembly.pack import TokenCounter, group_of, pack, pack_remarks
+from app.assembly.pack import TokenCounter, group_of, pack, pack_notes
 from app.assembly.plan import QueryPlan
 from app.assembly.records import (
     Assembly,
@@ -30,13 +30,15 @@ from app.assembly.render import (
     render_block,
     render_entry,
     render_groups,
+    render_record,
     render_remark,
     render_section,
 )
-from app.assembly.screen import BandOf, Screened, screen, unrepeated
+from app.assembly.screen import BandOf, Overruling, Screened, screen, unrepeated
 from app.assembly.variety import varied
 from app.contradictions.resolve import Supersession, question
 from app.domain.ids import PublicId
+from app.domain.records import Record
 from app.scoring.relevance import Calibration, weight_for, weight_of_evidence
 from app.scoring.score import boost, score
 from app.scoring.signals import (
@@ -74,7 +76,9 @@ def select(
         wordings: What the questions to single spaces say, where they are not the plan's.
     """
     of_space = {space: rules.of(model_id) for space, model_id in retrieved.models.items()}
-    screened = screen(merge(retrieved.candidates), request, rules.band, {s: r.band for s, r in of_space.items()})
+    holding = Overruling(retrieved.records)
+    bands = {s: r.band for s, r in of_space.items()}
+    screened = screen(merge(retrieved.candidates), request, rules.band, bands, holding)
     calibrations = {s: r.calibration for s, r in of_space.items()}
     relevances = relevance_of(screened.kept, plan, calibrations, rules, wordings)
     scored = tuple(score_candidate(c, request, r) for c, r in zip(screened.kept, relevances, strict=True))
@@ -86,7 +90,8 @@ def select(
     packed = pack(ranked, retrieved.soul, request, count)
     remarks = remark(screened, packed.entries, plan, retrieved, request)
     texts = remark_texts(remarks, packed.entries, request)
-    kept_remarks, remark_tokens = pack_remarks(remarks, texts, packed, request, count)
+    records = concerning(retrieved.records, request)
+    noted = pack_notes(records, list(zip(remarks, texts, strict=True)), packed, request, count)
     return Selection(
         soul=packed.soul,
         dropped_soul=packed.dropped_soul,
@@ -101,9 +106,17 @@ def select(
         ),
         supersessions=(*screened.supersessions, *_stored_supersessions(packed.entries)),
         unresolved=screened.unresolved,
-        remarks=kept_remarks,
-        tokens={"total": sum(packed.tokens.values()) + remark_tokens, **packed.tokens},
+        remarks=noted.remarks,
+        tokens={"total": sum(packed.tokens.values()) + noted.tokens, **packed.tokens},
+        records=noted.records,
     )
+
+
+def concerning(records: Sequence[Record], request: AssemblyRequest) -> tuple[Record, ...]:
+    """The records that are rendered: in a live chat without those that are about nobody who is read."""
+    if not request.people:
+        return tuple(records)
+    return tuple(r for r in records if not r.subjects or not request.people.keys().isdisjoint(r.subjects))
 
 
 def _left_behind(retrieved: Retrieved, request: AssemblyRequest) -> tuple[Dropped, ...]:
@@ -327,6 +340,7 @@ def compose(selection: Selection, request: AssemblyRequest) -> Assembly:
         if chosen.section is not Section.RELEVANT_FACTS:
             sections[chosen.section].append(render_entry(chosen.scored.candidate, chosen.section, markup))
     facts = [e for e in selection.entries if e.section is Section.RELEVANT_FACTS]
+    sections[Section.RELEVANT_FACTS] += [render_record(record, markup) for record in selection.records]
     sections[Section.RELEVANT_FACTS].append(render_groups(_groups(facts, request), markup))
     sections[Section.RELEVANT_FACTS] += [
         render_remark(text, markup) for text in remark_texts(selection.remarks, selection.entries, request)

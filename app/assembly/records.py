@@ -14,6 +14,7 @@ from app.contradictions.detect import SimilarityBand
 from app.contradictions.resolve import Supersession, Unresolved
 from app.domain.entries import PREFERENCE_CATEGORIES, Category, Claim, Tier
 from app.domain.ids import PublicId
+from app.domain.records import Record
 from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey
 from app.scoring.relevance import Calibration
@@ -242,6 +243,7 @@ class Retrieved:
     Attributes:
         degraded: What is missing: `dense`, `lexical` or `store`; in a live chat the sources.
         unread: Spaces that could not be read.
+        records: What holds, the latest first.
         below_floor: What is not relevant enough to be in the prompt, so that its text was left behind.
         models: The embedding model that serves each space, by the space's name.
     """
@@ -252,6 +254,7 @@ class Retrieved:
     below_floor: tuple[PublicId, ...] = ()
     models: Mapping[str, int] = field(default_factory=dict)
     unread: frozenset[str] = frozenset()
+    records: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +327,8 @@ class Selection:
 
     Attributes:
         entries: In the order of the prompt.
-        tokens: Tokens of `total`, `soul` and every tier, wrappers included; the total includes the remarks.
+        tokens: Tokens of `total`, `soul` and every tier, wrappers included; the total includes records and remarks.
+        records: In their order.
     """
 
     soul: tuple[SoulBlock, ...]
@@ -335,6 +339,7 @@ class Selection:
     unresolved: tuple[Unresolved, ...]
     remarks: tuple[Remark, ...]
     tokens: Mapping[str, int]
+    records: tuple[Record, ...] = ()
 
     @property
     def dropped_counts(self) -> dict[str, int]:

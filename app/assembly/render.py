@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from app.assembly.records import Candidate, Format, Section
+from app.domain.records import Record
 from app.domain.soul import SoulBlock
 
 PRECEDENCE = (
@@ -173,6 +174,12 @@ def render_block(block: SoulBlock, markup: Markup) -> str:
 def render_remark(text: str, markup: Markup) -> str:
     """One sentence about the memory itself."""
     return markup.leaf("note", _NO_ATTRIBUTES, text)
+
+
+def render_record(record: Record, markup: Markup) -> str:
+    """One record as one element: its kind, whom it is about, and what it says."""
+    about = ", ".join(record.subjects) or record.space
+    return markup.leaf("record", {"kind": record.kind, "of": about}, record.text)
 
 
 @dataclass(frozen=True, slots=True)

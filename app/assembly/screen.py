@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from app.assembly.outlines import Outline, outline, unpack_outline
 from app.assembly.records import AssemblyRequest, Candidate, Dropped, DropReason, Message
+from app.contradictions.claims import claim_key
 from app.contradictions.detect import SimilarityBand, Statement, contradicted_by, find_contradictions
 from app.contradictions.resolve import Supersession, Unresolved, resolve
 from app.domain.entries import AGENT_AUTHORS, Tier
 from app.domain.ids import PublicId
+from app.domain.records import Record
 from app.domain.spaces import visible_scopes
 from app.text.content import Gist, content_terms, negations
 from app.text.normalise import normalise_text
@@ -42,14 +44,17 @@ def screen(
     request: AssemblyRequest,
     band: SimilarityBand,
     bands: Mapping[str, SimilarityBand] = MappingProxyType({}),
+    holding: "Overruling | None" = None,
 ) -> Screened:
     """Take out what the request does not admit, then the losers of contradictions in the whole pool.
 
     Args:
         band: Where contradictions lie, in spaces that `bands` does not name.
+        holding: The records that hold.
     """
     visible = frozenset(visible_scopes(request.scopes))
-    admitted, refused = _partition(candidates, lambda c: _refusal(c, request, visible))
+    overrules = (holding or Overruling(())).overrules
+    admitted, refused = _partition(candidates, lambda c: _refusal(c, request, visible) or overrules(c))
     settled = _settle(admitted, lambda space: bands.get(space, band))
     return replace(settled, dropped=(*refused, *settled.dropped))
 
@@ -65,6 +70,27 @@ def unrepeated(candidates: Sequence[Candidate], history: Sequence[Message]) -> S
     distinct, repeated = _distinct(unsaid)
     preferences, repeated_preferences = _distinct([c for c in candidates if c.is_preference])
     return Screened((*preferences, *distinct), (*said, *repeated, *repeated_preferences))
+
+
+class Overruling:
+    """Records are believed before memories: what one of them covers is not served."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
+        self._keys = [None if r.claim is None else claim_key(r.claim) for r in records]
+
+    def overrules(self, candidate: Candidate) -> DropReason | None:
+        """Whether a record speaks of what a memory claims, or says otherwise."""
+        if not self._records or candidate.tier is not Tier.MEMORIES or candidate.is_lore:
+            return None
+        statement = _statement(candidate)
+        key = None if candidate.claim is None else claim_key(candidate.claim)
+        for record, covered in zip(self._records, self._keys, strict=True):
+            if not record.concerns(candidate.space):
+                continue
+            if (key is not None and key == covered) or contradicted_by(statement, record.text, record.claim):
+                return DropReason.OVERRIDDEN_BY_RECORD
+        return None
 
 
 def _partition(

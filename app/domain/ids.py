@@ -29,6 +29,7 @@ class IdKind(StrEnum):
     TURN = "trn"
     MESSAGE = "msg"
     JOB = "job"
+    RECORD = "rec"
 
 
 _PREFIXES = frozenset(kind.value for kind in IdKind)

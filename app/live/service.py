@@ -29,7 +29,12 @@ LORE_READ: Final = 40
 
 HISTORY_SHARE: Final = 0.25
 EMBED_SHARE: Final = 0.5
-SHARES: Final[Mapping[Source, float]] = {Source.RECALL: 0.8, Source.EPISODES: 0.7, Source.LORE: 0.6}
+SHARES: Final[Mapping[Source, float]] = {
+    Source.RECALL: 0.8,
+    Source.EPISODES: 0.7,
+    Source.LORE: 0.6,
+    Source.RECORDS: 0.6,
+}
 """Of the stage's budget: how long each source may take. What is later is left out."""
 
 T = TypeVar("T")
@@ -166,13 +171,15 @@ class LiveService:
         budget_s = base.timeout_ms / 1000
         floor = self.models.rules.min_relevance
         tenant_id = base.space.tenant_id
+        people = tuple(SpaceKey(tenant_id, pick.space) for pick in live.readers)
         reads: list[_Read] = []
 
         def add(name: str, source: Source, spaces: tuple[SpaceKey, ...], query: str, limit: int) -> None:
             overrides = replace(base.overrides, candidate_limit=limit, must_include=frozenset())
             asked = replace(base, query=query, overrides=overrides)
             profile = PROFILE_ENTRIES if source is Source.RECALL and query.strip() else 0
-            wanted = replace(plan(asked, floor), spaces=spaces, profile_limit=profile)
+            holding = (base.space, *people) if source is Source.RECORDS and live.records.is_read else ()
+            wanted = replace(plan(asked, floor), spaces=spaces, profile_limit=profile, record_spaces=holding)
             reads.append(_Read(name, source, wanted, budget_s * SHARES[source]))
 
         for pick in live.readers:
@@ -184,8 +191,8 @@ class LiveService:
         if live.lore.is_read:
             for space in request.lore:
                 add(space.name, Source.LORE, (space,), live.lore.query, LORE_READ)
-        if not reads and base.persona != base.space:
-            add("soul", Source.RECALL, (), "", 1)
+        if live.records.is_read or base.persona != base.space:
+            add("records" if live.records.is_read else "soul", Source.RECORDS, (), "", 1)
         return tuple(reads)
 
     async def _read(
@@ -306,6 +313,7 @@ def _gathered(
     return Retrieved(
         candidates=tuple(candidates),
         soul=next((got.soul for got in found.values()), ()) if has_persona else (),
+        records=tuple(record for got in found.values() for record in got.records),
         degraded=(*degraded, *(["dense"] if dense else []), *lost),
         below_floor=tuple(i for read in reads if read.name in found for i in found[read.name].below_floor),
         models={space: model for got in found.values() for space, model in got.models.items()},

@@ -10,14 +10,13 @@ import orjson
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import TupleRow, dict_row
 
-from app.assembly.log import Logged, LogRow, outcome_json, proposals
-from app.domain.entries import Entry
+from app.assembly.log import Logged, LogRow, Parts, outcome_json, proposals
 from app.domain.ids import IdKind, PublicId
-from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey
 from app.store.entries import Pool
 from app.store.pool import tenant_transaction
 from app.store.queries import load
+from app.store.records import record_from
 from app.store.rows import Row, block_from, entry_from
 
 _SQL = load("assemblies")
@@ -97,11 +96,16 @@ class PostgresAssemblyLog:
         parameters = {"tenant_id": space.tenant_id, "space_id": space.space_id, "limit": limit, "before": before}
         return tuple(_row(r) for r in await self._fetch(space.tenant_id, "list_assemblies", parameters))
 
-    async def parts(self, tenant_id: UUID, row: LogRow) -> tuple[tuple[Entry, ...], tuple[SoulBlock, ...]]:
-        """The logged versions of entries and soul blocks that still exist."""
+    async def parts(self, tenant_id: UUID, row: LogRow) -> Parts:
+        """The logged versions of entries, soul blocks and records that still exist."""
         entries = await self._fetch(tenant_id, "logged_entries", _wanted(tenant_id, row.entry_versions))
         blocks = await self._fetch(tenant_id, "logged_blocks", _wanted(tenant_id, row.soul_versions))
-        return tuple(map(entry_from, entries)), tuple(block_from(b, b["space_id"]) for b in blocks)
+        records = await self._fetch(tenant_id, "logged_records", _wanted(tenant_id, row.record_versions))
+        return Parts(
+            tuple(map(entry_from, entries)),
+            tuple(block_from(b, b["space_id"]) for b in blocks),
+            tuple(map(record_from, records)),
+        )
 
     async def _fetch(self, tenant_id: UUID, name: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
         async with tenant_transaction(self.pool, tenant_id) as connection:

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from pgvector import Vector
-from psycopg import AsyncCursor, AsyncRawCursor
-from psycopg.rows import dict_row
+from psycopg import AsyncConnection, AsyncCursor, AsyncRawCursor
+from psycopg.rows import TupleRow, dict_row
 
 from app.assembly.plan import QueryPlan
 from app.assembly.ports import Ask
 from app.assembly.records import Candidate, Retrieved
 from app.domain.ids import PublicId, last_uuid_of
+from app.domain.records import Record
 from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey, scope_key
 from app.scoring.asked import Asked
@@ -22,6 +23,7 @@ from app.store.candidates import TIERS, Seen, template
 from app.store.entries import Pool
 from app.store.pool import connected, tenant_pipeline
 from app.store.queries import load, numbered
+from app.store.records import record_from
 from app.store.resident.index import Heard, Hits, Sought, State
 from app.store.resident.spaces import Resident, ResidentSpaces
 from app.store.rows import Stored, block_from
@@ -30,6 +32,7 @@ from app.text.terms import term_hash
 _SQL = load("retrieval")
 _CANDIDATES = numbered(_SQL["candidates"])
 _RESIDENT = load("resident")
+_RECORDS = load("records")
 
 _PREFERENCE_LIMIT = 64
 """Preferences brought up per space: more than the quarter of the memory budget can hold by default."""
@@ -72,6 +75,25 @@ class _Pulse:
     states: Mapping[SpaceKey, State | None]
     outdated: Mapping[tuple[UUID, int], UUID]
     soul: tuple[SoulBlock, ...]
+    records: tuple[Record, ...]
+
+
+class _Records:
+    """The records that hold in the planned spaces, asked for with everything else."""
+
+    def __init__(self, connection: AsyncConnection[TupleRow], plan: QueryPlan) -> None:
+        self._cursors = {space: connection.cursor(row_factory=dict_row) for space in plan.record_spaces}
+        self._as_of = plan.as_of
+
+    async def ask(self) -> None:
+        """Send the questions."""
+        for space, cursor in self._cursors.items():
+            await cursor.execute(_RECORDS["open_records"], {**_address(space), "as_of": self._as_of})
+
+    async def answer(self) -> tuple[Record, ...]:
+        """The latest first, space by space."""
+        rows = [row for cursor in self._cursors.values() for row in await cursor.fetchall()]
+        return tuple(map(record_from, rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +148,19 @@ class PostgresRetriever:
         async with connected(self.pool) as connection:
             cursors = {space: connection.cursor() for space in plan.spaces}
             soul = connection.cursor(row_factory=dict_row)
+            records = _Records(connection, plan)
             async with tenant_pipeline(connection, plan.persona.tenant_id):
                 for space, cursor in cursors.items():
                     await cursor.execute(_RESIDENT["pulse"], _address(space))
                 await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
+                await records.ask()
             rows = {space: await cursor.fetchone() for space, cursor in cursors.items()}
             blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
+            holding = await records.answer()
         states = {space: None if row is None else State(*row[:-1]) for space, row in rows.items()}
         told = [one.split() for row in rows.values() if row is not None for one in row[-1]]
         outdated = {(UUID(entry_id), int(version)): UUID(kept) for entry_id, version, kept in told}
-        return _Pulse(states, outdated, tuple(blocks))
+        return _Pulse(states, outdated, tuple(blocks), holding)
 
     async def _from_memory(
         self,
@@ -155,6 +180,7 @@ class PostgresRetriever:
                 candidate for space, hits in found.items() for candidate in kept[space].candidates(hits, pulse.outdated)
             ),
             soul=pulse.soul,
+            records=pulse.records,
             degraded=_degraded(plan, asked, models),
             below_floor=tuple(
                 kept[space].index.public_id(place, space.space_id)
@@ -183,12 +209,14 @@ class PostgresRetriever:
         async with connected(self.pool) as connection:
             cursors = [AsyncRawCursor(connection, row_factory=_rows) for _ in plan.spaces]
             soul, models = connection.cursor(row_factory=dict_row), connection.cursor()
+            records = _Records(connection, plan)
             async with tenant_pipeline(connection, plan.persona.tenant_id):
                 for space, cursor in zip(plan.spaces, cursors, strict=True):
                     values = {**shared, **_address(space), "pinned": _pinned(plan, space)}
                     await cursor.execute(_CANDIDATES.text, _CANDIDATES.values(values), binary=True)
                 await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
                 await models.execute(_SQL["models_of"], _space_ids(plan))
+                await records.ask()
             candidates: list[Candidate] = []
             below_floor: list[PublicId] = []
             for space, cursor in zip(plan.spaces, cursors, strict=True):
@@ -200,10 +228,12 @@ class PostgresRetriever:
                         candidates.append(made.candidate(row.seen))
             blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
             model_of = dict(await models.fetchall())
+            holding = await records.answer()
         names = {space.name: model_of[space.space_id] for space in plan.spaces if space.space_id in model_of}
         return Retrieved(
             candidates=tuple(candidates),
             soul=tuple(blocks),
+            records=holding,
             degraded=_degraded(plan, asked, names),
             below_floor=tuple(below_floor),
             models=names,

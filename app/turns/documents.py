@@ -119,12 +119,17 @@ def own_space(message: Message) -> str | None:
 
 
 def personal_documents(turn: Turn) -> tuple[PersonalDocument, ...]:
-    """What each author said, in the order in which they spoke first; those without a word left have none."""
+    """What each author said, in the order in which they spoke first.
+
+    Those without a word left have none, and neither have those whom a barrier keeps out.
+    """
+    if "" in turn.barred:
+        return ()
     own: dict[tuple[str, str | None, str | None], list[Message]] = {}
     for message in turn.messages:
         if message.role is Speaker.USER and message.event is None and heard(message):
             space = message.personal_space or (None if turn.space.startswith("stream:") else turn.space)
-            if space is not None:
+            if space is not None and space not in turn.barred:
                 apart = message.author.platform, message.author.id or message.author.name
                 own.setdefault((space, *(apart if space == turn.space else (None, None))), []).append(message)
     return tuple(

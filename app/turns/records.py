@@ -113,6 +113,7 @@ class Turn:
     Attributes:
         revision: One more with every change of a message.
         before: The messages of the turn before it in the same session; empty for the first.
+        barred: Spaces that its words stay out of, because records hold them; `""` is everybody's.
     """
 
     id: PublicId
@@ -126,6 +127,7 @@ class Turn:
     revision: int
     messages: tuple[Message, ...]
     before: tuple[Message, ...] = ()
+    barred: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +209,7 @@ class Job:
         attempts: How often it was tried.
         error: Why the last attempt failed.
         tried_at: When it was tried last.
+        note: What is to be said of what it did, if anything.
     """
 
     id: PublicId
@@ -219,6 +222,7 @@ class Job:
     error: str | None
     created_at: datetime
     tried_at: datetime | None
+    note: str | None = None
 
 
 def session_uuid(space: SpaceKey, name: str) -> UUID:

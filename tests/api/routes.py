@@ -29,6 +29,7 @@ class Victim:
     message: str
     session: str
     job: str
+    record: str
 
 
 def request_for(method: str, path: str, victim: Victim) -> tuple[str, dict[str, Any]]:
@@ -56,6 +57,7 @@ def _items(victim: Victim) -> dict[str, str]:
         "messages": victim.message,
         "sessions": victim.session,
         "jobs": victim.job,
+        "records": victim.record,
     }
 
 
@@ -97,6 +99,12 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
         "GET /sessions/{id}/messages": {},
         "POST /sessions/{id}/end": {},
         "DELETE /sessions/{id}": {},
+        "GET /records": query,
+        "POST /records": {"json": {**where, "kind": "note", "payload": {"text": "intruder"}}},
+        "GET /records/{id}": {},
+        "PATCH /records/{id}": {"json": {"status": "done"}},
+        "DELETE /records/{id}": {},
+        "GET /records/{id}/versions": {},
         "GET /jobs": query,
         "GET /jobs/{id}": {},
         "POST /jobs/{id}/retry": {},

@@ -48,6 +48,7 @@ async def victim(client, runtime, database_url) -> Victim:
         message=turn["messages"][0]["id"],
         session=turn["session"],
         job=await a_failed_job(client, database_url),
+        record=await written(client, "/records", kind="note", payload={"text": f"The note says {SECRET}."}),
     )
     items = {"memories": found.memory, "episodes": found.episode, "procedures": found.procedure, "soul": found.block}
     for resource, item in items.items():
@@ -68,6 +69,8 @@ async def everything(client, victim):
         f"/sessions/{victim.session}",
         f"/sessions/{victim.session}/messages",
         f"/jobs/{victim.job}",
+        f"/records?space={SPACE}",
+        f"/records/{victim.record}/versions",
         "/history/settings",
     ]
     return [(await client.get(path)).json() for path in paths]

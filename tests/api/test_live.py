@@ -73,7 +73,7 @@ async def test_each_fact_stands_under_the_person_who_said_it_about_themselves(cl
         assert facts[who] in own
         assert not any(fact in own for other, fact in facts.items() if other != who)
     assert facts["bob"] not in got["prompt"]
-    assert set(got["plan"]["sources"]) == {viewer("ana"), viewer("cleo"), viewer("eve")}
+    assert set(got["plan"]["sources"]) == {viewer("ana"), viewer("cleo"), viewer("eve"), "records"}
     assert [v["why"] for v in got["plan"]["viewers"]]
 
 

@@ -61,8 +61,8 @@ async def replay_assembly(assembly_id: AssemblyId, runtime: RuntimeDep, caller: 
 async def _replay(assembly_id: PublicId, runtime: Runtime, caller: Caller) -> tuple[LogRow, Replayed]:
     await runtime.recorder.settled()
     row = await _find(assembly_id, runtime, caller)
-    entries, blocks = await runtime.assembly_log.parts(caller.tenant_id, row)
-    return row, replay(row, _request_of(row, caller), entries, blocks, runtime.count)
+    parts = await runtime.assembly_log.parts(caller.tenant_id, row)
+    return row, replay(row, _request_of(row, caller), parts, runtime.count)
 
 
 def _request_of(row: LogRow, caller: Caller) -> AssemblyRequest:

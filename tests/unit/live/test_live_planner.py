@@ -86,7 +86,8 @@ def test_quoting_somebody_who_asks_to_remember_asks_nothing():
     "text",
     [
         "remember that I am vegan", "please remember my name", "Giulia, don't forget I work on Fridays",
-        "can you remember this?", "keep in mind that I am shy", "Ricordati che sono vegana", "non dimenticare che sono timido",
+        "can you remember this?", "keep in mind that I am shy", "Ricordati che sono vegana",
+        "non dimenticare che sono timido",
         "Pamatuj si, že jsem vegan", "nezapomeň, že nejím maso",
     ],
 )  # fmt: skip
@@ -111,7 +112,8 @@ def test_what_is_no_wish_to_be_remembered(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "do you remember the llama?", "what did we talk about yesterday?", "as I said, it is late", "how did your exam go?",
+        "do you remember the llama?", "what did we talk about yesterday?", "as I said, it is late",
+        "how did your exam go?",
         "remember when we lost?", "what did you say last week?", "ti ricordi del lama?", "com'è andata la gara?",
         "cosa hai detto ieri?", "pamatuješ si na lamu?", "o čem jsme mluvili minule?", "jak to dopadlo?",
     ],
