@@ -47,7 +47,8 @@ def main() -> None:
         served, failed, per_second = _load(service, options.rate, options.seconds)
     print(_table(rows))
     print(
-        f"\nA plan that reads nothing: {per_second:.0f} batches/s for {options.seconds:g} s, {served} served, {failed} errors"
+        f"\nA plan that reads nothing: {per_second:.0f} batches/s for {options.seconds:g} s, "
+        f"{served} served, {failed} errors"
     )
 
 

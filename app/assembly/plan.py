@@ -32,6 +32,7 @@ class QueryPlan:
         pinned: Entries to fetch whatever search brings up.
         asks_outright: Whether the query asks what is remembered.
         record_spaces: Whose records hold for the prompt.
+        wants_soul: Whether the persona's blocks come along.
         profile_limit: With a question, how many of the memories that matter most come along whatever it asks.
         min_relevance: Below it an entry cannot be in the prompt; 0 when the query sets no floor.
     """
@@ -50,6 +51,7 @@ class QueryPlan:
     min_relevance: float = 0.0
     profile_limit: int = 0
     record_spaces: tuple[SpaceKey, ...] = ()
+    wants_soul: bool = True
     wording: Wording = field(default_factory=Wording)
 
 

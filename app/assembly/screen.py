@@ -13,13 +13,19 @@ from numpy.typing import NDArray
 from app.assembly.outlines import Outline, outline, unpack_outline
 from app.assembly.records import AssemblyRequest, Candidate, Dropped, DropReason, Message
 from app.contradictions.claims import claim_key
-from app.contradictions.detect import SimilarityBand, Statement, contradicted_by, find_contradictions
+from app.contradictions.detect import (
+    SimilarityBand,
+    Statement,
+    contradicted_by,
+    find_contradictions,
+    says_of_self,
+)
 from app.contradictions.resolve import Supersession, Unresolved, resolve
 from app.domain.entries import AGENT_AUTHORS, Tier
 from app.domain.ids import PublicId
 from app.domain.records import Record
 from app.domain.spaces import visible_scopes
-from app.text.content import Gist, content_terms, negations
+from app.text.content import Gist, content_terms, gist, negations
 from app.text.normalise import normalise_text
 
 BandOf = Callable[[str], SimilarityBand]
@@ -65,8 +71,7 @@ def unrepeated(candidates: Sequence[Candidate], history: Sequence[Message]) -> S
     Preferences depend on neither query nor history: they are compared among themselves.
     """
     standing = [c for c in candidates if not c.is_preference]
-    told = _Told(history)
-    unsaid, said = _partition(standing, lambda c: _said_in_history(c, history) or told.covers(c))
+    unsaid, said = _partition(standing, _Said(history).drops)
     distinct, repeated = _distinct(unsaid)
     preferences, repeated_preferences = _distinct([c for c in candidates if c.is_preference])
     return Screened((*preferences, *distinct), (*said, *repeated, *repeated_preferences))
@@ -214,31 +219,42 @@ def _similarity(candidates: Sequence[Candidate]) -> NDArray[np.float32] | None:
     return matrix @ matrix.T
 
 
-def _said_in_history(candidate: Candidate, history: Sequence[Message]) -> DropReason | None:
-    for message in history:
-        by_agent = (message.author or "").casefold() in AGENT_AUTHORS
-        if candidate.tier is Tier.MEMORIES and not by_agent and _contradicted(candidate, message):
-            return DropReason.CONTRADICTED_BY_HISTORY
-    if any(_covers(message.text, candidate.text) for message in history if _is_of(candidate, message)):
-        return DropReason.COVERED_BY_HISTORY
-    return None
-
-
-def _is_of(candidate: Candidate, message: Message) -> bool:
-    """Whether a message can say what an entry says: of one of many voices, only that voice's words can."""
-    return message.space is None or message.space == candidate.space or not candidate.space.startswith("viewer:")
-
-
-class _Told:
-    """What recent history tells as a whole: an episode of several lines is in no single message."""
+class _Said:
+    """What recent history says, by whose memories it bears on."""
 
     def __init__(self, history: Sequence[Message]) -> None:
         self._history = history
+        self._of: dict[str, tuple[list[Message], list[Message]]] = {}
         self._words: frozenset[str] | None = None
 
-    def covers(self, candidate: Candidate) -> DropReason | None:
-        """Whether an episode of several voices is nothing but recent history."""
-        if candidate.tier is not Tier.EPISODES or not candidate.space.startswith("stream:") or not self._history:
+    def drops(self, candidate: Candidate) -> DropReason | None:
+        """Whether history contradicts an entry, or says it already."""
+        if not self._history:
+            return None
+        contradicting, covering = self._bearing_on(candidate.space)
+        if candidate.tier is Tier.MEMORIES and any(_contradicted(candidate, message) for message in contradicting):
+            return DropReason.CONTRADICTED_BY_HISTORY
+        said = _outline(candidate).gist
+        if any(_may_cover(gist(m.text), said) and _covers(m.text, candidate.text) for m in covering):
+            return DropReason.COVERED_BY_HISTORY
+        return self._tells(candidate)
+
+    def _bearing_on(self, space: str) -> tuple[list[Message], list[Message]]:
+        """The messages that can contradict the memories of a space, and those that can say them.
+
+        Of one of many voices, only that voice's words can do either.
+        """
+        known = self._of.get(space)
+        if known is None:
+            own = [m for m in self._history if m.space is None or m.space == space]
+            by_people = [m for m in own if (m.author or "").casefold() not in AGENT_AUTHORS]
+            covering = own if space.startswith("viewer:") else list(self._history)
+            known = self._of[space] = [m for m in by_people if says_of_self(m.text)], covering
+        return known
+
+    def _tells(self, candidate: Candidate) -> DropReason | None:
+        """Whether an episode of several voices is nothing but recent history: it is in no single message."""
+        if candidate.tier is not Tier.EPISODES or not candidate.space.startswith("stream:"):
             return None
         if self._words is None:
             said = (content_terms(f"{message.author or ''}: {message.text}") for message in self._history)
@@ -249,8 +265,7 @@ class _Told:
 
 def _contradicted(candidate: Candidate, message: Message) -> bool:
     older = message.at is None or candidate.last_confirmed_at <= message.at
-    own = message.space is None or message.space == candidate.space
-    return older and own and contradicted_by(_statement(candidate), message.text, None)
+    return older and contradicted_by(_statement(candidate), message.text, None)
 
 
 def _covers(longer: str, shorter: str) -> bool:
@@ -273,7 +288,7 @@ def _distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Dr
     told = [(candidate, _outline(candidate).gist) for candidate in candidates]
     told.sort(key=lambda pair: (-pair[1].length, -pair[0].sequence, pair[0].id.order))
     repeated: set[PublicId] = set()
-    for later, earlier in _perhaps_covered([_signature(candidate, gist) for candidate, gist in told]):
+    for later, earlier in _perhaps_covered([_signature(candidate, said) for candidate, said in told]):
         (one, longer), (other, shorter) = told[earlier], told[later]
         if one.id in repeated or other.id in repeated or one.space != other.space:
             continue

@@ -97,8 +97,7 @@ def _pick(space: str, messages: Sequence[Heard], observed: set[Signal], agents: 
     salience = sum(WEIGHTS[signal] for signal in signals)
     query = "\n".join(message.own_words for message in messages if message.own_words)
     outright = any(asks_outright(message.own_words) for message in messages)
-    told = substance(query).difference(*map(substance, agents))
-    reads, why = _reads(salience, query, told, outright=outright)
+    reads, why = _reads(salience, query, agents, outright=outright)
     return Pick(
         space=space,
         name=_name_of(messages[-1]),
@@ -111,14 +110,14 @@ def _pick(space: str, messages: Sequence[Heard], observed: set[Signal], agents: 
     )
 
 
-def _reads(salience: int, query: str, told: frozenset[str], *, outright: bool) -> tuple[tuple[Source, ...], str]:
+def _reads(salience: int, query: str, agents: Iterable[str], *, outright: bool) -> tuple[tuple[Source, ...], str]:
     if salience < LEAST_SALIENCE:
         return (), "only took part or was mentioned"
     if outright:
         return (Source.PROFILE, Source.RECALL), "asks what is remembered"
     if not query:
         return (Source.PROFILE,), "wrote nothing that could be looked for"
-    if not told:
+    if not substance(query).difference(*map(substance, agents)):
         return (
             ((Source.PROFILE,), "says nothing that could be looked for")
             if salience >= WEIGHTS[Signal.ADDRESSES_AGENT]

@@ -17,11 +17,14 @@ from app.domain.spaces import SpaceKey
 from app.live.planner import Surroundings, plan_live
 from app.live.ports import LoreSubjects
 from app.live.records import VIEWERS, Heard, LivePlan, Source
-from app.live.signals import is_question
+from app.live.signals import is_question, only_calls
 from app.scoring.asked import Asked
 
 PROFILE_ENTRIES: Final = 12
 """Memories of a profile: more than its share of the budget holds."""
+
+RECALL_READ: Final = 48
+"""Candidates of each tier that one person's memory brings up: a third of the budget holds some thirty."""
 
 EPISODES_READ: Final = 20
 LORE_READ: Final = 40
@@ -36,6 +39,8 @@ SHARES: Final[Mapping[Source, float]] = {
     Source.RECORDS: 0.6,
 }
 """Of the stage's budget: how long each source may take. What is later is left out."""
+
+Planner = Callable[[Sequence[Heard], Surroundings, int], LivePlan]
 
 T = TypeVar("T")
 
@@ -88,7 +93,11 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class LiveService:
-    """Assembles prompts for batches. Identical requests in flight share one answer."""
+    """Assembles prompts for batches. Identical requests in flight share one answer.
+
+    Attributes:
+        planner: Decides what is read; another one only for experiments.
+    """
 
     models: Models
     retriever: Retriever
@@ -96,6 +105,7 @@ class LiveService:
     lore: LoreSubjects
     count: TokenCounter
     seconds: Callable[[], float]
+    planner: Planner = plan_live
     _flying: dict[bytes, asyncio.Task[LiveAssembled]] = field(default_factory=dict)
 
     async def assemble(self, request: LiveRequest) -> tuple[LiveAssembled, bool]:
@@ -116,23 +126,28 @@ class LiveService:
     async def plan(self, request: LiveRequest) -> tuple[LivePlan, tuple[str, ...]]:
         """What would be read, and what was missing to decide it."""
         history, subjects, degraded = await self._around(request)
-        return _planned(request, history, subjects), degraded
+        return self.planner(request.batch, _surroundings(request, history, subjects), request.viewers), degraded
 
     async def _assemble(self, request: LiveRequest) -> LiveAssembled:
         started = self.seconds()
         watch = Stopwatch(self.seconds, started, started, {})
         history, subjects, degraded = await self._around(request)
         watch.lap("history")
-        live = _planned(request, history, subjects)
+        live = self.planner(request.batch, _surroundings(request, history, subjects), request.viewers)
         watch.lap("plan")
         base = _as_assembly(request, live, history)
         reads = self._reads(request, live, base)
         left_s = base.timeout_ms / 1000 - (self.seconds() - started)
         found, sources = await self._read(reads, left_s)
         watch.lap("retrieve")
-        retrieved = _gathered(found, reads, sources, degraded, has_persona=base.persona != base.space)
+        retrieved = _gathered(found, reads, sources, degraded)
         self.models.expect(retrieved.models.values())
-        shared_plan = plan(base, self.models.rules.min_relevance)
+        floor = base.overrides.min_relevance
+        shared_plan = replace(  # the questions are those of the reads
+            plan(replace(base, query="")),
+            query=base.query,
+            min_relevance=self.models.rules.min_relevance if floor is None else floor,
+        )
         wordings = {read.plan.spaces[0].name: read.plan.wording for read in reads if read.plan.query}
         asked = replace(shared_plan, asks_outright=False)  # of whom it is asked stands in the request
         selection = select(base, asked, retrieved, self.models.rules, self.count, wordings=wordings)
@@ -174,18 +189,26 @@ class LiveService:
         people = tuple(SpaceKey(tenant_id, pick.space) for pick in live.readers)
         reads: list[_Read] = []
 
-        def add(name: str, source: Source, spaces: tuple[SpaceKey, ...], query: str, limit: int) -> None:
+        def add(
+            name: str, source: Source, spaces: tuple[SpaceKey, ...], query: str, limit: int, profile: int = 0
+        ) -> None:
             overrides = replace(base.overrides, candidate_limit=limit, must_include=frozenset())
             asked = replace(base, query=query, overrides=overrides)
-            profile = PROFILE_ENTRIES if source is Source.RECALL and query.strip() else 0
             holding = (base.space, *people) if source is Source.RECORDS and live.records.is_read else ()
-            wanted = replace(plan(asked, floor), spaces=spaces, profile_limit=profile, record_spaces=holding)
+            wanted = replace(
+                plan(asked, floor),
+                spaces=spaces,
+                profile_limit=profile,
+                record_spaces=holding,
+                wants_soul=source is Source.RECORDS and base.persona != base.space,
+            )
             reads.append(_Read(name, source, wanted, budget_s * SHARES[source]))
 
         for pick in live.readers:
             query = pick.query if Source.RECALL in pick.reads else ""
-            limit = base.overrides.candidate_limit if query else PROFILE_ENTRIES
-            add(pick.space, Source.RECALL, (SpaceKey(tenant_id, pick.space),), query, limit)
+            limit = min(base.overrides.candidate_limit, RECALL_READ) if query else PROFILE_ENTRIES
+            profile = PROFILE_ENTRIES if query and Source.PROFILE in pick.reads else 0
+            add(pick.space, Source.RECALL, (SpaceKey(tenant_id, pick.space),), query, limit, profile)
         if live.episodes.is_read:
             add("episodes", Source.EPISODES, (base.space,), live.episodes.query, EPISODES_READ)
         if live.lore.is_read:
@@ -259,10 +282,9 @@ def _give_up(task: asyncio.Task[Any]) -> None:
     task.cancel()
 
 
-def _planned(request: LiveRequest, history: Sequence[Message], subjects: tuple[str, ...]) -> LivePlan:
+def _surroundings(request: LiveRequest, history: Sequence[Message], subjects: tuple[str, ...]) -> Surroundings:
     texts = tuple(message.text for message in history)
-    around = Surroundings(request.agents, texts, subjects, has_lore=bool(request.lore))
-    return plan_live(request.batch, around, request.viewers)
+    return Surroundings(request.agents, texts, subjects, has_lore=bool(request.lore))
 
 
 def _as_assembly(request: LiveRequest, live: LivePlan, history: Sequence[Message]) -> AssemblyRequest:
@@ -282,7 +304,7 @@ def _told(batch: Sequence[Heard], base: AssemblyRequest) -> tuple[Message, ...]:
     return tuple(
         Message(m.own_words, m.author.name or m.author.id, base.as_of, m.viewer or "")
         for m in batch
-        if m.own_words and not is_question(m.own_words)
+        if not only_calls(m.own_words) and not is_question(m.own_words)
     )
 
 
@@ -291,8 +313,6 @@ def _gathered(
     reads: Sequence[_Read],
     sources: Mapping[str, float | str],
     degraded: tuple[str, ...],
-    *,
-    has_persona: bool,
 ) -> Retrieved:
     """All that was read as one. Of a stream only its episodes, of lore only its memories."""
     candidates: list[Candidate] = []
@@ -312,7 +332,7 @@ def _gathered(
     dense = any("dense" in got.degraded for got in found.values())
     return Retrieved(
         candidates=tuple(candidates),
-        soul=next((got.soul for got in found.values()), ()) if has_persona else (),
+        soul=next((got.soul for got in found.values() if got.soul), ()),
         records=tuple(record for got in found.values() for record in got.records),
         degraded=(*degraded, *(["dense"] if dense else []), *lost),
         below_floor=tuple(i for read in reads if read.name in found for i in found[read.name].below_floor),

@@ -88,6 +88,12 @@ def substance(text: str) -> frozenset[str]:
     return content_terms(meant(text)) - _wordings().chatter
 
 
+def only_calls(text: str) -> bool:
+    """Whether somebody only calls out: no word but those that a chat is full of, and figures."""
+    words = (word.strip(".,!?:;") for word in meant(text).split())
+    return all(not word or word.isdigit() or word in _wordings().chatter for word in words)
+
+
 def subject(text: str) -> frozenset[str]:
     """What a reference back is about: the content words that the reference itself does not consist of."""
     patterns = _wordings().patterns

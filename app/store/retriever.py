@@ -152,10 +152,12 @@ class PostgresRetriever:
             async with tenant_pipeline(connection, plan.persona.tenant_id):
                 for space, cursor in cursors.items():
                     await cursor.execute(_RESIDENT["pulse"], _address(space))
-                await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
+                if plan.wants_soul:
+                    await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
                 await records.ask()
             rows = {space: await cursor.fetchone() for space, cursor in cursors.items()}
-            blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
+            told = await soul.fetchall() if plan.wants_soul else []
+            blocks = [block_from(row, plan.persona.space_id) for row in told]
             holding = await records.answer()
         states = {space: None if row is None else State(*row[:-1]) for space, row in rows.items()}
         told = [one.split() for row in rows.values() if row is not None for one in row[-1]]
@@ -214,7 +216,8 @@ class PostgresRetriever:
                 for space, cursor in zip(plan.spaces, cursors, strict=True):
                     values = {**shared, **_address(space), "pinned": _pinned(plan, space)}
                     await cursor.execute(_CANDIDATES.text, _CANDIDATES.values(values), binary=True)
-                await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
+                if plan.wants_soul:
+                    await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
                 await models.execute(_SQL["models_of"], _space_ids(plan))
                 await records.ask()
             candidates: list[Candidate] = []
@@ -226,7 +229,8 @@ class PostgresRetriever:
                     else:
                         made = template(row.stored, space.name, space.space_id)
                         candidates.append(made.candidate(row.seen))
-            blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
+            told = await soul.fetchall() if plan.wants_soul else []
+            blocks = [block_from(row, plan.persona.space_id) for row in told]
             model_of = dict(await models.fetchall())
             holding = await records.answer()
         names = {space.name: model_of[space.space_id] for space in plan.spaces if space.space_id in model_of}
