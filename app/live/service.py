@@ -183,40 +183,44 @@ class LiveService:
         return history, got.get("lore") or (), missing
 
     def _reads(self, request: LiveRequest, live: LivePlan, base: AssemblyRequest) -> tuple[_Read, ...]:
-        budget_s = base.timeout_ms / 1000
-        floor = self.models.rules.min_relevance
+        """What is asked of the store: one read for each person, the stream, each lore, and the records."""
         tenant_id = base.space.tenant_id
-        people = tuple(SpaceKey(tenant_id, pick.space) for pick in live.readers)
         reads: list[_Read] = []
-
-        def add(
-            name: str, source: Source, spaces: tuple[SpaceKey, ...], query: str, limit: int, profile: int = 0
-        ) -> None:
-            overrides = replace(base.overrides, candidate_limit=limit, must_include=frozenset())
-            asked = replace(base, query=query, overrides=overrides)
-            holding = (base.space, *people) if source is Source.RECORDS and live.records.is_read else ()
-            wanted = replace(
-                plan(asked, floor),
-                spaces=spaces,
-                profile_limit=profile,
-                record_spaces=holding,
-                wants_soul=source is Source.RECORDS and base.persona != base.space,
-            )
-            reads.append(_Read(name, source, wanted, budget_s * SHARES[source]))
-
         for pick in live.readers:
             query = pick.query if Source.RECALL in pick.reads else ""
             limit = min(base.overrides.candidate_limit, RECALL_READ) if query else PROFILE_ENTRIES
             profile = PROFILE_ENTRIES if query and Source.PROFILE in pick.reads else 0
-            add(pick.space, Source.RECALL, (SpaceKey(tenant_id, pick.space),), query, limit, profile)
+            space = SpaceKey(tenant_id, pick.space)
+            reads.append(self._read_of(base, pick.space, Source.RECALL, query, spaces=(space,), limit=limit))
+            reads[-1] = replace(reads[-1], plan=replace(reads[-1].plan, profile_limit=profile))
         if live.episodes.is_read:
-            add("episodes", Source.EPISODES, (base.space,), live.episodes.query, EPISODES_READ)
-        if live.lore.is_read:
-            for space in request.lore:
-                add(space.name, Source.LORE, (space,), live.lore.query, LORE_READ)
-        if live.records.is_read or base.persona != base.space:
-            add("records" if live.records.is_read else "soul", Source.RECORDS, (), "", 1)
+            query, spaces = live.episodes.query, (base.space,)
+            reads.append(self._read_of(base, "episodes", Source.EPISODES, query, spaces=spaces, limit=EPISODES_READ))
+        for space in request.lore if live.lore.is_read else ():
+            query, spaces = live.lore.query, (space,)
+            reads.append(self._read_of(base, space.name, Source.LORE, query, spaces=spaces, limit=LORE_READ))
+        wants_soul = base.persona != base.space
+        if live.records.is_read or wants_soul:
+            people = (base.space, *(SpaceKey(tenant_id, pick.space) for pick in live.readers))
+            read = self._read_of(base, "records" if live.records.is_read else "soul", Source.RECORDS, "")
+            holding = people if live.records.is_read else ()
+            reads.append(replace(read, plan=replace(read.plan, record_spaces=holding, wants_soul=wants_soul)))
         return tuple(reads)
+
+    def _read_of(
+        self,
+        base: AssemblyRequest,
+        name: str,
+        source: Source,
+        query: str,
+        *,
+        spaces: tuple[SpaceKey, ...] = (),
+        limit: int = 1,
+    ) -> _Read:
+        overrides = replace(base.overrides, candidate_limit=limit, must_include=frozenset())
+        asked = plan(replace(base, query=query, overrides=overrides), self.models.rules.min_relevance)
+        wanted = replace(asked, spaces=spaces, record_spaces=(), wants_soul=False)
+        return _Read(name, source, wanted, base.timeout_ms / 1000 * SHARES[source])
 
     async def _read(
         self, reads: Sequence[_Read], left_s: float

@@ -22,6 +22,7 @@ from app.live.service import LiveAssembled, LiveRequest
 from app.schemas.live import LiveBody, LivePlanBody, LivePlanReply, LiveReply
 from app.schemas.turns import PostedMessage
 from app.turns.documents import viewer_of
+from app.turns.quoted import without_quoted_memory
 from app.turns.records import Speaker
 from app.turns.service import session_of
 
@@ -113,7 +114,7 @@ def _heard(message: PostedMessage, caller: Caller) -> Heard:
     posted = message.to_domain()
     viewer = viewer_of(posted.author, posted.role)
     return Heard(
-        text=posted.text,
+        text=without_quoted_memory(posted.text),
         author=posted.author,
         role=posted.role,
         viewer=viewer if viewer is not None and caller.may_touch(viewer) else None,
