@@ -23,8 +23,8 @@ from app.scoring.asked import Asked
 PROFILE_ENTRIES: Final = 12
 """Memories of a profile: more than its share of the budget holds."""
 
-RECALL_READ: Final = 48
-"""Candidates of each tier that one person's memory brings up: a third of the budget holds some thirty."""
+RECALL_READ: Final = 32
+"""Candidates of each tier that one person's memory brings up: a third of the budget holds some twenty-five."""
 
 EPISODES_READ: Final = 20
 LORE_READ: Final = 40

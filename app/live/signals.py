@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from app.domain.spaces import normalise_handle
@@ -38,6 +38,7 @@ def _wordings() -> _Wordings:
     return _Wordings(patterns, frozenset(raw["chatter"].split()))
 
 
+@lru_cache(maxsize=8_192)
 def meant(text: str) -> str:
     """A text as the rules read it: folded, without links and without quoted lines."""
     return fold(plain(_QUOTED.sub("", _LINK.sub(" ", text)))).strip()
