@@ -18,7 +18,8 @@ from loadtests import texts
 from loadtests.client import Client
 from loadtests.service import BUNDLED, Service, running
 
-LIVE = "/api/v1/context/assemble/live"
+ASSEMBLE = "/api/v1/context/assemble"
+LIVE = f"{ASSEMBLE}/live"
 PEOPLE = 8
 MESSAGES = 20
 MEMORIES = 300
@@ -43,7 +44,8 @@ def main() -> None:
     options = _options(sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix="ricordo-live-") as folder, running(Path(folder), BUNDLED) as service:
         _fill(service)
-        rows = [_latency(service, viewers, options.requests) for viewers in VIEWERS]
+        rows = [_latency(service, "one person, not live", ASSEMBLE, _questions(), options.requests)]
+        rows += [_latency(service, f"{n} viewers", LIVE, _batches(n), options.requests) for n in VIEWERS]
         served, failed, per_second = _load(service, options.rate, options.seconds)
     print(_table(rows))
     print(
@@ -84,19 +86,24 @@ def _batches(viewers: int) -> Iterator[bytes]:
         yield orjson.dumps({"stream": "stream:bench", "persona": "agent:giulia", "batch": said, "viewers": viewers})
 
 
-def _latency(service: Service, viewers: int, requests: int) -> Latency:
-    batches = _batches(viewers)
+def _questions() -> Iterator[bytes]:
+    """The main call with one person's memory, to compare with: the machine may be busy."""
+    for question in texts.distinct("questions", 13):
+        yield orjson.dumps({"space": "viewer:chat:0", "query": question})
+
+
+def _latency(service: Service, name: str, path: str, bodies: Iterator[bytes], requests: int) -> Latency:
     with service.client() as client:
         for _ in range(20):
-            _checked(client.post(LIVE, next(batches)))
-        took = np.array([_timed(client, next(batches)) for _ in range(requests)])
+            _checked(client.post(path, next(bodies)))
+        took = np.array([_timed(client, path, next(bodies)) for _ in range(requests)])
     p50, p95, p99 = np.percentile(took, [50, 95, 99])
-    return Latency(f"{viewers} viewers", float(took.mean()), float(p50), float(p95), float(p99))
+    return Latency(name, float(took.mean()), float(p50), float(p95), float(p99))
 
 
-def _timed(client: Client, body: bytes) -> float:
+def _timed(client: Client, path: str, body: bytes) -> float:
     started = time.perf_counter()
-    _checked(client.post(LIVE, body))
+    _checked(client.post(path, body))
     return (time.perf_counter() - started) * 1000
 
 
