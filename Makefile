@@ -9,7 +9,7 @@ UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 # Several BLAS threads fight over two cores: see docs/performance.md.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test test-slow test-bge-m3 check format lint types contracts bench chaos-turns eval eval-extraction clean lock
+.PHONY: run test test-slow test-bge-m3 check format lint types contracts bench chaos-turns eval eval-extraction eval-live clean lock
 
 run: $(VENV)/.run  ## Start the service with a small sample store, and show an assembled prompt
 	@RICORDO_LOG_LEVEL=$${RICORDO_LOG_LEVEL:-warning} exec $(BIN)/ricordo serve --sample examples/sample
@@ -40,6 +40,7 @@ contracts: $(VENV)/.dev
 bench: $(VENV)/.dev  ## Measure latency and throughput over HTTP
 	$(BIN)/python -m loadtests.bench $(BENCH)
 	$(BIN)/python -m loadtests.turns
+	$(BIN)/python -m loadtests.live
 
 chaos-turns: $(VENV)/.dev  ## Post 2,000 turns while service, worker and database are killed a hundred times
 	$(BIN)/python -m loadtests.chaos $(CHAOS)
@@ -49,6 +50,9 @@ eval: $(VENV)/.dev  ## Measure retrieval on public data: DATA=folder OUT=file.js
 
 eval-extraction: $(VENV)/.dev  ## Measure what is extracted from messages: DATA=folder [OUT=file.json]
 	@$(BIN)/python -m evals.extraction --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
+
+eval-live: $(VENV)/.dev  ## Measure live chats, from whose memory is read to what stands in the prompt: DATA=folder [OUT=file.json]
+	@$(BIN)/python -m evals.live --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
 
 clean:  ## Remove the environment (not the data)
 	rm -rf $(VENV) $(BGE)

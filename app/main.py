@@ -22,9 +22,11 @@ from app.api.v1 import (
     forgetting,
     history,
     jobs,
+    live,
     memories,
     messages,
     procedures,
+    records,
     search,
     sessions,
     soul,
@@ -41,6 +43,7 @@ from app.settings import Settings
 
 _RESOURCES = (
     context,
+    live,
     turns,
     messages,
     sessions,
@@ -48,6 +51,7 @@ _RESOURCES = (
     memories,
     episodes,
     procedures,
+    records,
     soul,
     search,
     spaces,

@@ -57,6 +57,7 @@ from app.entries.service import EntryService
 from app.extraction.ports import Completer
 from app.extraction.service import ExtractionService
 from app.forgetting.service import ForgettingService
+from app.live.service import LiveService
 from app.llm.client import ChatCompleter, completions_url
 from app.llm.summaries import LlmSummariser
 from app.llm.upstream import Upstream, open_upstream_client
@@ -64,6 +65,7 @@ from app.maintenance.service import MaintenanceService
 from app.metrics import Metrics, Reading
 from app.profile.service import ProfileService
 from app.proxy.afterwards import Afterwards
+from app.records.service import RecordService
 from app.scoring.asked import Asked
 from app.scoring.relevance import MIN_RELEVANCE
 from app.settings import MeasuredModel, Settings
@@ -78,12 +80,14 @@ from app.store.entries import Pool, PostgresEntries
 from app.store.forgetting import PostgresForgetting
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
 from app.store.llm_budget import PostgresTokenBudget
+from app.store.lore import PostgresLoreSubjects
 from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
 from app.store.models import ModelCentre, ModelRow, ModelSpec, adopt_model, list_models
 from app.store.pool import create_pool, ping
 from app.store.profile import PostgresProfile
 from app.store.queue import NO_QUEUE, Queue, QueueState, queue_state
+from app.store.records import PostgresRecords
 from app.store.resident.spaces import ResidentSpaces
 from app.store.retriever import PostgresRetriever
 from app.store.search import PostgresSearch
@@ -182,8 +186,10 @@ class Runtime:
     forgetting: ForgettingService
     transfer: PostgresTransfer
     soul: SoulService
+    records: RecordService
     search: SearchService
     assembly: AssemblyService
+    live: LiveService
     assembly_log: AssemblyLog
     recorder: Recorder
     maintenance: MaintenanceService
@@ -529,6 +535,13 @@ def _build(
     archive_dir = settings.history_archive_dir
     archive = None if archive_dir is None else FolderArchive(archive_dir)
     history = HistoryService(turns, archive, settings.history_days, _now)
+    assembly = AssemblyService(
+        models=AssemblyModels(models),
+        retriever=PostgresRetriever(pool, resident),
+        sessions=AssemblySessions(working),
+        count=count,
+        seconds=time.perf_counter,
+    )
     return Runtime(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
@@ -538,11 +551,14 @@ def _build(
         transfer=PostgresTransfer(pool),
         forgetting=ForgettingService(PostgresForgetting(pool, drop), new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
+        records=RecordService(PostgresRecords(pool, turns.enqueue), new_id),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
-        assembly=AssemblyService(
-            models=AssemblyModels(models),
-            retriever=PostgresRetriever(pool, resident),
-            sessions=AssemblySessions(working),
+        assembly=assembly,
+        live=LiveService(
+            models=assembly.models,
+            retriever=assembly.retriever,
+            sessions=assembly.sessions,
+            lore=PostgresLoreSubjects(pool),
             count=count,
             seconds=time.perf_counter,
         ),

@@ -126,6 +126,7 @@ ReceiptId = Annotated[PublicId, Depends(PathId(IdKind.RECEIPT))]
 AssemblyId = Annotated[PublicId, Depends(PathId(IdKind.ASSEMBLY))]
 TurnId = Annotated[PublicId, Depends(PathId(IdKind.TURN))]
 MessageId = Annotated[PublicId, Depends(PathId(IdKind.MESSAGE))]
+RecordId = Annotated[PublicId, Depends(PathId(IdKind.RECORD))]
 JobId = Annotated[PublicId, Depends(PathId(IdKind.JOB))]
 
 

@@ -19,6 +19,7 @@ TAGS = [
     {"name": "memories", "description": "Facts about somebody."},
     {"name": "episodes", "description": "What happened."},
     {"name": "procedures", "description": "How to do something, and when it applies."},
+    {"name": "records", "description": "Structured state that outranks memories: requests, relations, notes, jokes."},
     {"name": "soul", "description": "The named pieces of an agent's identity, in every prompt of its space."},
     {"name": "search", "description": "Hybrid search over the three tiers."},
     {"name": "corrections", "description": "What was put right, what it replaced, and what to ask."},

@@ -29,6 +29,7 @@ from app.assembly.service import Assembled
 from app.contradictions.resolve import Supersession, Unresolved, question
 from app.domain.entries import Entry
 from app.domain.ids import PublicId, parse_id
+from app.domain.records import Record
 from app.domain.soul import SoulBlock
 from app.scoring.signals import Signals
 
@@ -77,14 +78,20 @@ class LogRow:
         seen = (*self.outcome["soul"], *self.outcome["dropped_soul"])
         return tuple((parse_id(block_id), version) for block_id, version in seen)
 
+    @property
+    def record_versions(self) -> tuple[tuple[PublicId, int], ...]:
+        """The records in the prompt, with their versions."""
+        return tuple((parse_id(record_id), version) for record_id, version in self.outcome.get("records", ()))
+
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What still exists of a logged prompt: versions of entries, of soul blocks (dropped ones too), notices."""
+    """What still exists of a logged prompt: versions of entries, soul blocks (dropped too), records; notices."""
 
     entries: tuple[Entry, ...]
     blocks: tuple[SoulBlock, ...]
     notices: tuple[Notice, ...] = ()
+    records: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +118,12 @@ def outcome_json(assembled: Assembled) -> dict[str, Any]:
         "dropped": [[str(d.id), d.reason.value] for d in selection.dropped],
         "supersessions": [[str(s.kept), str(s.superseded), s.why, s.for_good] for s in selection.supersessions],
         "unresolved": [[str(i) for i in u.ids] for u in selection.unresolved],
-        "remarks": [[r.kind.value, [str(i) for i in r.ids]] for r in selection.remarks],
+        "remarks": [[r.kind.value, [str(i) for i in r.ids], r.about] for r in selection.remarks],
+        **({"records": [[str(r.id), r.version] for r in selection.records]} if selection.records else {}),
         "tokens": dict(assembly.tokens),
         "prompt_sha256": _digest(assembly.prompt),
         "degraded": list(assembled.degraded),
+        **({"people": list(assembled.people)} if assembled.people else {}),
         "timings_ms": dict(assembled.timings_ms),
     }
 
@@ -125,6 +134,7 @@ def _entry_json(selected: Selected) -> dict[str, Any]:
         "id": str(candidate.id),
         "version": candidate.version,
         "section": selected.section.value,
+        **({"standing": True} if candidate.is_standing else {}),
         "score": selected.scored.score,
         "signals": selected.scored.signals._asdict(),
         "tokens": selected.tokens,
@@ -144,8 +154,10 @@ def replay(row: LogRow, request: AssemblyRequest, parts: Parts, count: TokenCoun
     """
     selection = selection_from(row, parts)
     assembly = compose(selection, request)
-    logged = len(row.outcome["entries"]) + len(row.outcome["soul"]) + len(row.notice_ids)
-    erased = logged - len(selection.entries) - len(selection.soul) - len(selection.notices)
+    outcome = row.outcome
+    logged = len(outcome["entries"]) + len(outcome["soul"]) + len(row.notice_ids) + len(row.record_versions)
+    left = len(selection.entries) + len(selection.soul) + len(selection.notices) + len(selection.records)
+    erased = logged - left
     if erased:
         tokens = {**selection.tokens, "total": count(assembly.prompt)}
         assembly = replace(assembly, selection=replace(selection, tokens=tokens))
@@ -159,6 +171,7 @@ def selection_from(row: LogRow, parts: Parts) -> Selection:
     outcome = row.outcome
     by_version = {(str(e.id), e.version): e for e in parts.entries}
     by_block = {(str(b.id), b.version): b for b in parts.blocks}
+    by_record = {(r.id, r.version): r for r in parts.records}
     chosen = tuple(
         _selected(item, by_version[item["id"], item["version"]])
         for item in outcome["entries"]
@@ -181,15 +194,19 @@ def selection_from(row: LogRow, parts: Parts) -> Selection:
             if all(i in texts for i in ids)
         ),
         remarks=tuple(
-            Remark(RemarkKind(kind), tuple(map(parse_id, ids))) for kind, ids in outcome["remarks"] if told >= set(ids)
+            Remark(RemarkKind(kind), tuple(map(parse_id, ids)), *about)
+            for kind, ids, *about in outcome["remarks"]
+            if told >= set(ids)
         ),
         tokens=outcome["tokens"],
         notices=parts.notices,
+        records=tuple(by_record[key] for key in row.record_versions if key in by_record),
     )
 
 
 def _selected(item: Json, entry: Entry) -> Selected:
-    scored = Scored(candidate_from(entry), Signals(**item["signals"]), item["score"])
+    candidate = replace(candidate_from(entry), is_standing=item.get("standing", False))
+    scored = Scored(candidate, Signals(**item["signals"]), item["score"])
     return Selected(scored, Section(item["section"]), item["tokens"])
 
 

@@ -21,23 +21,28 @@ from app.assembly.render import (
     Markup,
     render_block,
     render_entry,
+    render_record,
     render_remark,
     wrapper_of_group,
     wrapper_of_section,
 )
 from app.domain.entries import Tier
+from app.domain.records import Record
 from app.domain.soul import SoulBlock
 from app.text.tokens import fewest_tokens
 
 TokenCounter = Callable[[str], int]
 
 REMARK_TOKENS = 300
-"""Budget of conflicts and notices, apart from the memories."""
+"""Budget of records, conflicts and notices, apart from the memories."""
 
 LORE_SHARE = 0.25
 ALSO_READ_SHARE = 0.4
 """Shares of the memory budget that lore and other people's spaces may take while the main space has
 entries that would fit; what the main space leaves is theirs."""
+
+PROFILE_SHARE = 0.4
+"""Of one person's share in a live chat, the part that the profile may take while something is recalled that fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,24 +172,36 @@ def pack(
     )
 
 
-def pack_remarks(
-    remarks: Sequence[Remark], texts: Sequence[str], packed: Packed, request: AssemblyRequest, count: TokenCounter
-) -> tuple[tuple[Remark, ...], int]:
-    """The remarks that fit in their own budget and in what is left of the total, most important first.
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """The records and remarks that fit, and the tokens that they take."""
 
-    Returns:
-        Those remarks, and the tokens that they take.
+    records: tuple[Record, ...]
+    remarks: tuple[Remark, ...]
+    tokens: int
+
+
+def pack_notes(
+    records: Sequence[Record],
+    remarks: Sequence[tuple[Remark, str]],
+    packed: Packed,
+    request: AssemblyRequest,
+    count: TokenCounter,
+) -> Noted:
+    """The records and remarks that fit in their own budget and in what is left of the total, each in their order.
+
+    Args:
+        records: The latest first.
+        remarks: Most important first, each with its sentence.
     """
     total = request.overrides.budget_tokens.total
     left = float("inf") if total is None else total - sum(packed.tokens.values())
     purse = _Purse(min(REMARK_TOKENS, left))
     packer = _Packer(MARKUP[request.format], count, open={e.section.value for e in packed.entries})
-    kept = tuple(
-        remark
-        for remark, text in zip(remarks, texts, strict=True)
-        if packer.offer_text(render_remark(text, packer.markup), Section.RELEVANT_FACTS, purse)
-    )
-    return kept, purse.spent
+    section = Section.RELEVANT_FACTS
+    kept = tuple(r for r in records if packer.offer_text(render_record(r, packer.markup), section, purse))
+    said = tuple(r for r, text in remarks if packer.offer_text(render_remark(text, packer.markup), section, purse))
+    return Noted(kept, said, purse.spent)
 
 
 def group_of(scored: Scored, request: AssemblyRequest) -> Group:
@@ -192,7 +209,8 @@ def group_of(scored: Scored, request: AssemblyRequest) -> Group:
     candidate = scored.candidate
     if candidate.is_lore:
         return Group("lore", "", ())
-    return Group("recall" if request.query.strip() else "profile", candidate.space, ())
+    is_recall = request.query.strip() and not candidate.is_standing
+    return Group("recall" if is_recall else "profile", candidate.space, (), request.people.get(candidate.space))
 
 
 def _pack_facts(packer: _Packer, facts: Sequence[Scored], request: AssemblyRequest, memories: _Purse) -> None:
@@ -201,12 +219,24 @@ def _pack_facts(packer: _Packer, facts: Sequence[Scored], request: AssemblyReque
     lore = _Purse(int(budget * LORE_SHARE), memories)
     others = _Purse(int(budget * ALSO_READ_SHARE), memories)
 
-    groups = {s.candidate.space: group_of(s, request) for s in facts}
-    shares = {space: others if group.name != "lore" else lore for space, group in groups.items()}
-    shares[request.space.name] = lore if request.space.name.startswith("lore:") else memories
+    shares = {
+        s.candidate.space: lore
+        if s.candidate.is_lore
+        else memories
+        if s.candidate.space == request.space.name
+        else others
+        for s in facts
+    }
+    each = int(budget * (1 - LORE_SHARE) / max(1, len(request.people)))
+    shares |= {person: _Purse(each, memories) for person in request.people}
+    profiles = {person: _Purse(int(each * PROFILE_SHARE), shares[person]) for person in request.people}
+
+    def share(scored: Scored) -> _Purse:
+        space = scored.candidate.space
+        return profiles[space] if scored.candidate.is_standing and space in profiles else shares[space]
 
     def offered(scored: Scored, purse: _Purse) -> bool:
-        return packer.offer(scored, Section.RELEVANT_FACTS, purse, groups[scored.candidate.space])
+        return packer.offer(scored, Section.RELEVANT_FACTS, purse, group_of(scored, request))
 
-    waiting = [s for s in facts if not offered(s, shares[s.candidate.space])]
-    packer.drop([s for s in waiting if shares[s.candidate.space] is memories or not offered(s, memories)])
+    waiting = [s for s in facts if not offered(s, share(s))]
+    packer.drop([s for s in waiting if share(s) is memories or not offered(s, memories)])

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 
-from app.assembly.pack import TokenCounter, group_of, pack, pack_remarks
+from app.assembly.pack import TokenCounter, group_of, pack, pack_notes
 from app.assembly.plan import QueryPlan
 from app.assembly.records import (
     Assembly,
@@ -29,13 +31,15 @@ from app.assembly.render import (
     render_block,
     render_entry,
     render_groups,
+    render_record,
     render_remark,
     render_section,
 )
-from app.assembly.screen import BandOf, Screened, screen, unrepeated
+from app.assembly.screen import BandOf, Overruling, Screened, screen, unrepeated
 from app.assembly.variety import varied
 from app.contradictions.resolve import Supersession, question
 from app.domain.ids import PublicId
+from app.domain.records import Record
 from app.scoring.relevance import Calibration, weight_for, weight_of_evidence
 from app.scoring.score import boost, score
 from app.scoring.signals import (
@@ -48,6 +52,7 @@ from app.scoring.signals import (
     recency,
 )
 from app.scoring.support import Place, supported
+from app.scoring.wording import Wording
 
 
 def assemble(
@@ -58,12 +63,25 @@ def assemble(
 
 
 def select(
-    request: AssemblyRequest, plan: QueryPlan, retrieved: Retrieved, rules: AssemblyRules, count: TokenCounter
+    request: AssemblyRequest,
+    plan: QueryPlan,
+    retrieved: Retrieved,
+    rules: AssemblyRules,
+    count: TokenCounter,
+    *,
+    wordings: Mapping[str, Wording] = MappingProxyType({}),
 ) -> Selection:
-    """Decide what goes into the prompt."""
+    """Decide what goes into the prompt.
+
+    Args:
+        wordings: What the questions to single spaces say, where they are not the plan's.
+    """
     of_space = {space: rules.of(model_id) for space, model_id in retrieved.models.items()}
-    screened = screen(merge(retrieved.candidates), request, rules.band, {s: r.band for s, r in of_space.items()})
-    relevances = relevance_of(screened.kept, plan, {s: r.calibration for s, r in of_space.items()}, rules)
+    holding = Overruling(retrieved.records)
+    bands = {s: r.band for s, r in of_space.items()}
+    screened = screen(merge(retrieved.candidates), request, rules.band, bands, holding)
+    calibrations = {s: r.calibration for s, r in of_space.items()}
+    relevances = relevance_of(screened.kept, plan, calibrations, rules, wordings)
     scored = tuple(score_candidate(c, request, r) for c, r in zip(screened.kept, relevances, strict=True))
     rising = threshold(scored, request, rules)
     telling = unrepeated([s.candidate for s in rising.kept], request.history)
@@ -71,9 +89,10 @@ def select(
     telling_most = [s for s in rising.kept if s.candidate.id in kept]
     ranked = rank(telling_most, request.overrides.must_include, lambda space: of_space.get(space, rules).band)
     packed = pack(ranked, retrieved.soul, request, count)
-    remarks = remark(screened, packed.entries, plan, retrieved)
-    texts = remark_texts(remarks, packed.entries, retrieved.notices)
-    kept_remarks, remark_tokens = pack_remarks(remarks, texts, packed, request, count)
+    remarks = remark(screened, packed.entries, plan, retrieved, request)
+    texts = remark_texts(remarks, packed.entries, request, retrieved.notices)
+    records = concerning(retrieved.records, request)
+    noted = pack_notes(records, list(zip(remarks, texts, strict=True)), packed, request, count)
     return Selection(
         soul=packed.soul,
         dropped_soul=packed.dropped_soul,
@@ -88,10 +107,18 @@ def select(
         ),
         supersessions=(*screened.supersessions, *_stored_supersessions(packed.entries)),
         unresolved=screened.unresolved,
-        remarks=kept_remarks,
-        tokens={"total": sum(packed.tokens.values()) + remark_tokens, **packed.tokens},
-        notices=_told(kept_remarks, retrieved.notices),
+        remarks=noted.remarks,
+        tokens={"total": sum(packed.tokens.values()) + noted.tokens, **packed.tokens},
+        notices=_told(noted.remarks, retrieved.notices),
+        records=noted.records,
     )
+
+
+def concerning(records: Sequence[Record], request: AssemblyRequest) -> tuple[Record, ...]:
+    """The records that are rendered: in a live chat without those that are about nobody who is read."""
+    if not request.people:
+        return tuple(records)
+    return tuple(r for r in records if not r.subjects or not request.people.keys().isdisjoint(r.subjects))
 
 
 def _left_behind(retrieved: Retrieved, request: AssemblyRequest) -> tuple[Dropped, ...]:
@@ -122,6 +149,7 @@ def _merge_pair(one: Candidate, other: Candidate) -> Candidate:
         coverage=_larger(one.coverage, other.coverage),
         vector=one.vector if one.vector is not None else other.vector,
         is_preference=one.is_preference or other.is_preference,
+        is_standing=one.is_standing or other.is_standing,
     )
 
 
@@ -131,7 +159,11 @@ def _larger(one: float | None, other: float | None) -> float | None:
 
 
 def relevance_of(
-    candidates: Sequence[Candidate], plan: QueryPlan, calibrations: Mapping[str, Calibration], rules: AssemblyRules
+    candidates: Sequence[Candidate],
+    plan: QueryPlan,
+    calibrations: Mapping[str, Calibration],
+    rules: AssemblyRules,
+    wordings: Mapping[str, Wording] = MappingProxyType({}),
 ) -> list[float]:
     """The relevance of each candidate: what its words say to the question, and what speaks for it beside them."""
     weights = np.array(
@@ -142,7 +174,13 @@ def relevance_of(
             for c in candidates
         ]
     )
-    found = supported(weights, [_place(c) for c in candidates], plan.wording, weight_for(plan.min_relevance))
+    found = np.zeros(len(candidates))
+    asked = [c.space if c.space in wordings else "" for c in candidates]
+    for space in dict.fromkeys(asked):
+        members = [place for place, name in enumerate(asked) if name == space]
+        places = [_place(candidates[member]) for member in members]
+        wording = wordings.get(space, plan.wording)
+        found[members] = supported(weights[members], places, wording, weight_for(plan.min_relevance))
     relevances: list[float] = (-np.expm1(-found)).tolist()
     return relevances
 
@@ -183,8 +221,9 @@ def threshold(scored: Sequence[Scored], request: AssemblyRequest, rules: Assembl
     """Take out what is not relevant enough. Preferences and pinned entries always pass."""
     kept: list[Scored] = []
     dropped: list[Dropped] = []
-    for candidate in scored:
-        reason = _shortfall(candidate, request, rules)
+    floor = rules.min_relevance if request.overrides.min_relevance is None else request.overrides.min_relevance
+    for candidate in map(partial(_recalled, floor=floor), scored):
+        reason = _shortfall(candidate, request, floor)
         if reason is None:
             kept.append(candidate)
         else:
@@ -192,12 +231,18 @@ def threshold(scored: Sequence[Scored], request: AssemblyRequest, rules: Assembl
     return Rising(tuple(kept), tuple(dropped))
 
 
-def _shortfall(scored: Scored, request: AssemblyRequest, rules: AssemblyRules) -> DropReason | None:
+def _recalled(scored: Scored, floor: float) -> Scored:
+    """What is relevant to the question is recalled, and no part of the profile any more."""
+    if scored.candidate.is_standing and scored.signals.relevance >= floor:
+        return scored._replace(candidate=replace(scored.candidate, is_standing=False))
+    return scored
+
+
+def _shortfall(scored: Scored, request: AssemblyRequest, floor: float) -> DropReason | None:
     overrides = request.overrides
     if scored.candidate.is_preference or scored.candidate.id in overrides.must_include:
         return None
-    floor = rules.min_relevance if overrides.min_relevance is None else overrides.min_relevance
-    if request.query.strip() and scored.signals.relevance < floor:
+    if request.query.strip() and not scored.candidate.is_standing and scored.signals.relevance < floor:
         return DropReason.MIN_RELEVANCE
     return DropReason.MIN_SCORE if scored.score < overrides.min_score else None
 
@@ -216,7 +261,13 @@ def rank(scored: Sequence[Scored], pinned: frozenset[PublicId], band_of: BandOf)
     return (*preferences, *others[:first], *varied(others[first:], band_of))
 
 
-def remark(screened: Screened, kept: Sequence[Selected], plan: QueryPlan, retrieved: Retrieved) -> tuple[Remark, ...]:
+def remark(
+    screened: Screened,
+    kept: Sequence[Selected],
+    plan: QueryPlan,
+    retrieved: Retrieved,
+    request: AssemblyRequest,
+) -> tuple[Remark, ...]:
     """What the prompt must say about the memory itself: what was corrected, conflicts, what is missing."""
     present = {e.scored.candidate.id for e in kept}
     conflicts = [Remark(RemarkKind.CONFLICT, u.ids) for u in screened.unresolved if present.issuperset(u.ids)]
@@ -230,30 +281,37 @@ def remark(screened: Screened, kept: Sequence[Selected], plan: QueryPlan, retrie
         notices.append(Remark(RemarkKind.SOURCE_UNAVAILABLE))
     elif plan.asks_outright and not kept:
         notices.append(Remark(RemarkKind.NOTHING_KNOWN))
+    known = {e.scored.candidate.space for e in kept}
+    for space in request.asked_outright:
+        if space in retrieved.unread:
+            notices.append(Remark(RemarkKind.SOURCE_UNAVAILABLE, about=space))
+        elif space not in known:
+            notices.append(Remark(RemarkKind.NOTHING_KNOWN, about=space))
     told = [Remark(RemarkKind.NOTICE, (notice.id,)) for notice in retrieved.notices]
     return (*told, *conflicts, *replaced, *notices)
 
 
 def remark_texts(
-    remarks: Sequence[Remark], kept: Sequence[Selected], notices: Sequence[Notice] = ()
+    remarks: Sequence[Remark], kept: Sequence[Selected], request: AssemblyRequest, notices: Sequence[Notice] = ()
 ) -> tuple[str, ...]:
     """The sentences of the remarks, in their order."""
     texts = {e.scored.candidate.id: e.scored.candidate.text for e in kept} | dict(notices)
-    return tuple(_sentence(r.kind, [texts[i] for i in r.ids]) for r in remarks)
+    return tuple(_sentence(r, [texts[i] for i in r.ids], request.people) for r in remarks)
 
 
-def _sentence(kind: RemarkKind, texts: Sequence[str]) -> str:
-    match kind:
+def _sentence(remark: Remark, texts: Sequence[str], people: Mapping[str, str]) -> str:
+    whose = f" {people.get(remark.about, '')} ({remark.about})" if remark.about else ""
+    match remark.kind:
         case RemarkKind.CONFLICT:
             return question(*texts)
         case RemarkKind.REPLACED_PREFERENCE:
             return f"The preference “{texts[0]}” no longer holds; now: “{texts[1]}”"
         case RemarkKind.NOTHING_KNOWN:
-            return "Nothing is remembered about this. Say so rather than guess."
+            return f"Nothing is remembered about{whose or ' this'}. Say so rather than guess."
         case RemarkKind.NOTICE:
             return texts[0]
         case RemarkKind.SOURCE_UNAVAILABLE:
-            return "The memory could not be read just now. Do not guess what it holds."
+            return f"The memory{whose and ' of' + whose} could not be read just now. Do not guess what it holds."
 
 
 def _told(remarks: Sequence[Remark], notices: Sequence[Notice]) -> tuple[Notice, ...]:
@@ -295,9 +353,11 @@ def compose(selection: Selection, request: AssemblyRequest) -> Assembly:
         if chosen.section is not Section.RELEVANT_FACTS:
             sections[chosen.section].append(render_entry(chosen.scored.candidate, chosen.section, markup))
     facts = [e for e in selection.entries if e.section is Section.RELEVANT_FACTS]
+    sections[Section.RELEVANT_FACTS] += [render_record(record, markup) for record in selection.records]
     sections[Section.RELEVANT_FACTS].append(render_groups(_groups(facts, request), markup))
     sections[Section.RELEVANT_FACTS] += [
-        render_remark(text, markup) for text in remark_texts(selection.remarks, selection.entries, selection.notices)
+        render_remark(text, markup)
+        for text in remark_texts(selection.remarks, selection.entries, request, selection.notices)
     ]
     rendered = {section: render_section(section, elements, markup) for section, elements in sections.items()}
     prompt = "".join(rendered.values())
@@ -309,13 +369,14 @@ def compose(selection: Selection, request: AssemblyRequest) -> Assembly:
 
 
 def _groups(facts: Sequence[Selected], request: AssemblyRequest) -> tuple[Group, ...]:
-    """The facts by whose they are: the main space, the others as asked for, lore last."""
+    """The facts by whose they are: the main space, the others as asked for, each profile before recall, lore last."""
     markup = MARKUP[request.format]
-    grouped: dict[tuple[str, str], list[str]] = {}
+    grouped: dict[Group, list[str]] = {}
     for chosen in facts:
         group = group_of(chosen.scored, request)
         element = render_entry(chosen.scored.candidate, chosen.section, markup)
-        grouped.setdefault((group.name, group.space), []).append(element)
-    order = {space.name: place for place, space in enumerate(request.spaces)}
-    places = sorted(grouped, key=lambda key: (key[0] == "lore", order.get(key[1], 0)))
-    return tuple(Group(name, space, tuple(grouped[name, space])) for name, space in places)
+        grouped.setdefault(group, []).append(element)
+    spaces = (*(space.name for space in request.spaces), *request.people)
+    order = {name: place for place, name in enumerate(spaces)}
+    groups = sorted(grouped, key=lambda g: (g.name == "lore", order.get(g.space, 0), g.name != "profile"))
+    return tuple(replace(group, elements=tuple(grouped[group])) for group in groups)

@@ -31,6 +31,9 @@ class QueryPlan:
         wording: What else the query says.
         pinned: Entries to fetch whatever search brings up.
         asks_outright: Whether the query asks what is remembered.
+        record_spaces: Whose records hold for the prompt.
+        wants_soul: Whether the persona's blocks come along.
+        profile_limit: With a question, how many of the memories that matter most come along whatever it asks.
         min_relevance: Below it an entry cannot be in the prompt; 0 when the query sets no floor.
     """
 
@@ -46,6 +49,9 @@ class QueryPlan:
     pinned: tuple[PublicId, ...]
     asks_outright: bool
     min_relevance: float = 0.0
+    profile_limit: int = 0
+    record_spaces: tuple[SpaceKey, ...] = ()
+    wants_soul: bool = True
     wording: Wording = field(default_factory=Wording)
 
 
@@ -69,7 +75,13 @@ def plan(request: AssemblyRequest, min_relevance: float = 0.0) -> QueryPlan:
         known_at=request.known_at,
         candidate_limit=request.overrides.candidate_limit,
         pinned=tuple(sorted(request.overrides.must_include)),
-        asks_outright=_ASKS_OUTRIGHT.search(query) is not None,
+        asks_outright=asks_outright(query),
         wording=wording(query, terms, request.as_of),
+        record_spaces=() if request.looks_back else request.spaces,
         min_relevance=0.0 if not query or request.looks_back else min_relevance if asked is None else asked,
     )
+
+
+def asks_outright(text: str) -> bool:
+    """Whether somebody asks what is remembered."""
+    return _ASKS_OUTRIGHT.search(text) is not None

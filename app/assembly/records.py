@@ -15,6 +15,7 @@ from app.contradictions.detect import SimilarityBand
 from app.contradictions.resolve import Supersession, Unresolved
 from app.domain.entries import PREFERENCE_CATEGORIES, Category, Claim, Tier
 from app.domain.ids import PublicId
+from app.domain.records import Record
 from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey
 from app.scoring.relevance import Calibration
@@ -137,6 +138,8 @@ class AssemblyRequest:
         looks_back: Whether the caller named as_of or known_at.
         known_at: Only what was recorded by then; None for everything.
         session: Whose latest messages are the history, and count one use of an entry; None for neither.
+        people: In a live chat: those whose memory is read, in their order, each with the name they go by.
+        asked_outright: Spaces whose owners ask what is remembered of them.
     """
 
     space: SpaceKey
@@ -153,6 +156,8 @@ class AssemblyRequest:
     timeout_ms: int = 1000
     record: bool = True
     overrides: Overrides = field(default_factory=Overrides)
+    people: Mapping[str, str] = field(default_factory=dict)
+    asked_outright: tuple[str, ...] = ()
 
     @property
     def spaces(self) -> tuple[SpaceKey, ...]:
@@ -178,6 +183,7 @@ class Candidate:
         vector: Raw unit vector of shape (d,), for memories; None elsewhere.
         outline: What was read in the text when it was written (`outlines.py`), if that is known.
         is_preference: Brought up by the preference arm, whatever the query.
+        is_standing: Brought up as part of the profile, and not by the query.
         superseded: Entries that this one has replaced.
         outdated_by: The entry that a pending proposal holds to be newer.
         session: The conversation that it comes from, if that is known.
@@ -211,6 +217,7 @@ class Candidate:
     vector: NDArray[np.floating] | None = field(default=None, compare=False)
     outline: bytes | None = None
     is_preference: bool = False
+    is_standing: bool = False
     superseded: tuple[PublicId, ...] = ()
     outdated_by: PublicId | None = None
     session: str | None = None
@@ -244,7 +251,9 @@ class Retrieved:
     """What the store brought up in one round trip.
 
     Attributes:
-        degraded: What is missing: `dense`, `lexical` or `store`.
+        degraded: What is missing: `dense`, `lexical` or `store`; in a live chat the sources.
+        unread: Spaces that could not be read.
+        records: What holds, the latest first.
         below_floor: What is not relevant enough to be in the prompt, so that its text was left behind.
         models: The embedding model that serves each space, by the space's name.
         notices: Of corrections of the main space, oldest first.
@@ -256,6 +265,8 @@ class Retrieved:
     below_floor: tuple[PublicId, ...] = ()
     models: Mapping[str, int] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
+    unread: frozenset[str] = frozenset()
+    records: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,10 +324,14 @@ class RemarkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One sentence about the memory itself; the entries it is about are in the prompt. Of a notice, its own id."""
+    """One sentence about the memory itself; the entries it is about are in the prompt. Of a notice, its own id.
+
+    `about` is the space whose memory it is about; empty for all that is read.
+    """
 
     kind: RemarkKind
     ids: tuple[PublicId, ...] = ()
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,8 +340,9 @@ class Selection:
 
     Attributes:
         entries: In the order of the prompt.
-        tokens: Tokens of `total`, `soul` and every tier, wrappers included; the total includes the remarks.
+        tokens: Tokens of `total`, `soul` and every tier, wrappers included; the total includes records and remarks.
         notices: Those that the remarks tell.
+        records: In their order.
     """
 
     soul: tuple[SoulBlock, ...]
@@ -338,6 +354,7 @@ class Selection:
     remarks: tuple[Remark, ...]
     tokens: Mapping[str, int]
     notices: tuple[Notice, ...] = ()
+    records: tuple[Record, ...] = ()
 
     @property
     def dropped_counts(self) -> dict[str, int]:

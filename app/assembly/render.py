@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from app.assembly.records import Candidate, Format, Section
+from app.domain.records import Record
 from app.domain.soul import SoulBlock
 
 PRECEDENCE = (
@@ -105,7 +106,8 @@ def _line(name: str, attributes: _Attributes, text: str) -> str:
 
 
 def _heading(name: str, attributes: _Attributes) -> str:
-    return " ".join([_TITLES[name], *(f"of {one_line(value)}" for value in attributes.values())])
+    said = {"of": "of ", "name": "called "}
+    return " ".join([_TITLES[name], *(f"{said[key]}{one_line(value)}" for key, value in attributes.items())])
 
 
 def _markdown_open(name: str, depth: int, attributes: _Attributes) -> str:
@@ -151,12 +153,13 @@ def render_entry(candidate: Candidate, section: Section, markup: Markup) -> str:
 
 
 def _entry_attributes(candidate: Candidate, section: Section) -> _Attributes:
+    of = {"of": candidate.space} if candidate.space.startswith("viewer:") else _NO_ATTRIBUTES  # one of many voices
     if section is Section.PREFERENCES:
-        return _NO_ATTRIBUTES
+        return of
     if section is Section.WORKFLOWS:
         return {"when": candidate.trigger} if candidate.trigger else _NO_ATTRIBUTES
     moment = candidate.occurred_at or candidate.valid_from or candidate.recorded_at
-    return {"at": _day(moment)}
+    return {"at": _day(moment), **(of if section is Section.RECENT_CONTEXT else _NO_ATTRIBUTES)}
 
 
 def _day(moment: datetime) -> str:
@@ -173,17 +176,26 @@ def render_remark(text: str, markup: Markup) -> str:
     return markup.leaf("note", _NO_ATTRIBUTES, text)
 
 
+def render_record(record: Record, markup: Markup) -> str:
+    """One record as one element: its kind, whom it is about, and what it says."""
+    about = ", ".join(record.subjects) or record.space
+    return markup.leaf("record", {"kind": record.kind, "of": about}, record.text)
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The facts of one space: its profile or recall, or lore (which has no owner)."""
+    """The facts of one space: its profile or recall, or lore (which has no owner). Its owner goes by `person`."""
 
     name: str
     space: str
     elements: tuple[str, ...]
+    person: str | None = None
 
     def attributes(self) -> _Attributes:
         """Whose it is."""
-        return _NO_ATTRIBUTES if self.name == "lore" else {"of": self.space}
+        if self.name == "lore":
+            return _NO_ATTRIBUTES
+        return {"of": self.space} if not self.person else {"of": self.space, "name": self.person}
 
 
 def wrapper_of_section(section: Section, markup: Markup) -> str:

@@ -12,12 +12,20 @@ from numpy.typing import NDArray
 
 from app.assembly.outlines import Outline, outline, unpack_outline
 from app.assembly.records import AssemblyRequest, Candidate, Dropped, DropReason, Message
-from app.contradictions.detect import SimilarityBand, Statement, contradicted_by, find_contradictions
+from app.contradictions.claims import claim_key
+from app.contradictions.detect import (
+    SimilarityBand,
+    Statement,
+    contradicted_by,
+    find_contradictions,
+    says_of_self,
+)
 from app.contradictions.resolve import Supersession, Unresolved, resolve
 from app.domain.entries import AGENT_AUTHORS, Tier
 from app.domain.ids import PublicId
+from app.domain.records import Record
 from app.domain.spaces import visible_scopes
-from app.text.content import Gist, content_terms, negations
+from app.text.content import Gist, content_terms, gist, negations
 from app.text.normalise import normalise_text
 
 BandOf = Callable[[str], SimilarityBand]
@@ -42,14 +50,17 @@ def screen(
     request: AssemblyRequest,
     band: SimilarityBand,
     bands: Mapping[str, SimilarityBand] = MappingProxyType({}),
+    holding: "Overruling | None" = None,
 ) -> Screened:
     """Take out what the request does not admit, then the losers of contradictions in the whole pool.
 
     Args:
         band: Where contradictions lie, in spaces that `bands` does not name.
+        holding: The records that hold.
     """
     visible = frozenset(visible_scopes(request.scopes))
-    admitted, refused = _partition(candidates, lambda c: _refusal(c, request, visible))
+    overrules = (holding or Overruling(())).overrules
+    admitted, refused = _partition(candidates, lambda c: _refusal(c, request, visible) or overrules(c))
     settled = _settle(admitted, lambda space: bands.get(space, band))
     return replace(settled, dropped=(*refused, *settled.dropped))
 
@@ -60,10 +71,31 @@ def unrepeated(candidates: Sequence[Candidate], history: Sequence[Message]) -> S
     Preferences depend on neither query nor history: they are compared among themselves.
     """
     standing = [c for c in candidates if not c.is_preference]
-    unsaid, said = _partition(standing, lambda c: _said_in_history(c, history))
+    unsaid, said = _partition(standing, _Said(history).drops)
     distinct, repeated = _distinct(unsaid)
     preferences, repeated_preferences = _distinct([c for c in candidates if c.is_preference])
     return Screened((*preferences, *distinct), (*said, *repeated, *repeated_preferences))
+
+
+class Overruling:
+    """Records are believed before memories: what one of them covers is not served."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
+        self._keys = [None if r.claim is None else claim_key(r.claim) for r in records]
+
+    def overrules(self, candidate: Candidate) -> DropReason | None:
+        """Whether a record speaks of what a memory claims, or says otherwise."""
+        if not self._records or candidate.tier is not Tier.MEMORIES or candidate.is_lore:
+            return None
+        statement = _statement(candidate)
+        key = None if candidate.claim is None else claim_key(candidate.claim)
+        for record, covered in zip(self._records, self._keys, strict=True):
+            if not record.concerns(candidate.space):
+                continue
+            if (key is not None and key == covered) or contradicted_by(statement, record.text, record.claim):
+                return DropReason.OVERRIDDEN_BY_RECORD
+        return None
 
 
 def _partition(
@@ -187,22 +219,56 @@ def _similarity(candidates: Sequence[Candidate]) -> NDArray[np.float32] | None:
     return matrix @ matrix.T
 
 
-def _said_in_history(candidate: Candidate, history: Sequence[Message]) -> DropReason | None:
-    for message in history:
-        if candidate.tier is Tier.EPISODES and candidate.id.uuid == message.turn:
+class _Said:
+    """What recent history says, by whose memories it bears on."""
+
+    def __init__(self, history: Sequence[Message]) -> None:
+        self._history = history
+        self._turns = {message.turn for message in history}
+        self._of: dict[str, tuple[list[Message], list[Message]]] = {}
+        self._words: frozenset[str] | None = None
+
+    def drops(self, candidate: Candidate) -> DropReason | None:
+        """Whether history contradicts an entry, or says it already."""
+        if not self._history:
+            return None
+        if candidate.tier is Tier.EPISODES and candidate.id.uuid in self._turns:
             return DropReason.COVERED_BY_HISTORY
-        by_agent = (message.author or "").casefold() in AGENT_AUTHORS
-        if candidate.tier is Tier.MEMORIES and not by_agent and _contradicted(candidate, message):
+        contradicting, covering = self._bearing_on(candidate.space)
+        if candidate.tier is Tier.MEMORIES and any(_contradicted(candidate, message) for message in contradicting):
             return DropReason.CONTRADICTED_BY_HISTORY
-    if any(_covers(message.text, candidate.text) for message in history):
-        return DropReason.COVERED_BY_HISTORY
-    return None
+        said = _outline(candidate).gist
+        if any(_may_cover(gist(m.text), said) and _covers(m.text, candidate.text) for m in covering):
+            return DropReason.COVERED_BY_HISTORY
+        return self._tells(candidate)
+
+    def _bearing_on(self, space: str) -> tuple[list[Message], list[Message]]:
+        """The messages that can contradict the memories of a space, and those that can say them.
+
+        Of one of many voices, only that voice's words can do either.
+        """
+        known = self._of.get(space)
+        if known is None:
+            own = [m for m in self._history if m.space is None or m.space == space]
+            by_people = [m for m in own if (m.author or "").casefold() not in AGENT_AUTHORS]
+            covering = own if space.startswith("viewer:") else list(self._history)
+            known = self._of[space] = [m for m in by_people if says_of_self(m.text)], covering
+        return known
+
+    def _tells(self, candidate: Candidate) -> DropReason | None:
+        """Whether an episode of several voices is nothing but recent history: it is in no single message."""
+        if candidate.tier is not Tier.EPISODES or not candidate.space.startswith("stream:"):
+            return None
+        if self._words is None:
+            said = (content_terms(f"{message.author or ''}: {message.text}") for message in self._history)
+            self._words = frozenset[str]().union(*said)
+        words = content_terms(candidate.text)
+        return DropReason.COVERED_BY_HISTORY if len(words) >= _COVERED_WORDS and words <= self._words else None
 
 
 def _contradicted(candidate: Candidate, message: Message) -> bool:
     older = message.at is None or candidate.last_confirmed_at <= message.at
-    own = message.space is None or message.space == candidate.space
-    return older and own and contradicted_by(_statement(candidate), message.text, None)
+    return older and contradicted_by(_statement(candidate), message.text, None)
 
 
 def _covers(longer: str, shorter: str) -> bool:
@@ -225,9 +291,13 @@ def _distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Dr
     told = [(candidate, _outline(candidate).gist) for candidate in candidates]
     told.sort(key=lambda pair: (-pair[1].length, -pair[0].sequence, pair[0].id.order))
     repeated: set[PublicId] = set()
-    for later, earlier in _perhaps_covered([_signature(candidate, gist) for candidate, gist in told]):
+    for later, earlier in _perhaps_covered([_signature(candidate, said) for candidate, said in told]):
         (one, longer), (other, shorter) = told[earlier], told[later]
-        if one.id in repeated or other.id in repeated or (one.space, one.tier) != (other.space, other.tier):
+        if one.id in repeated or other.id in repeated or one.space != other.space:
+            continue
+        if one.tier is not other.tier:
+            if longer.normal == shorter.normal and normalise_text(one.text) == normalise_text(other.text):
+                repeated.add(one.id if one.tier is Tier.EPISODES else other.id)
             continue
         if _may_cover(longer, shorter) and _covers(one.text, other.text):
             repeated.add(other.id)

@@ -27,6 +27,7 @@ class Assembled:
     Attributes:
         pool_versions: The version of every candidate that was seen.
         timings_ms: The stages and their `total`.
+        people: In a live chat: the spaces of those whose memory was read, in their order.
     """
 
     assembly: Assembly
@@ -34,10 +35,11 @@ class Assembled:
     degraded: tuple[str, ...]
     pool_versions: Mapping[PublicId, int]
     timings_ms: Mapping[str, float]
+    people: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
-class _Stopwatch:
+class Stopwatch:
     """Milliseconds per stage."""
 
     seconds: Callable[[], float]
@@ -80,7 +82,7 @@ class AssemblyService:
             NotFoundError: If a pinned entry is not in the spaces read, or not active.
         """
         started = self.seconds()
-        watch = _Stopwatch(self.seconds, started, started, {})
+        watch = Stopwatch(self.seconds, started, started, {})
         timeout_s = request.timeout_ms / 1000
         asking = asyncio.create_task(self.models.ask(request.query.strip(), timeout_s * _EMBED_SHARE))
         listening = asyncio.create_task(self._said(request))
@@ -120,7 +122,7 @@ class AssemblyService:
         return tuple(m for m in said if not request.looks_back or m.at is None or m.at <= request.as_of)
 
     async def _retrieve(
-        self, query_plan: QueryPlan, asking: Awaitable[Sequence[Asked]], timeout_s: float, watch: _Stopwatch
+        self, query_plan: QueryPlan, asking: Awaitable[Sequence[Asked]], timeout_s: float, watch: Stopwatch
     ) -> Retrieved:
         async def ask() -> Sequence[Asked]:
             asked = await asking

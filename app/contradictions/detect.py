@@ -141,6 +141,11 @@ def contradicted_by(memory: Statement, message_text: str, message_claim: Claim |
     return any(clash(features(memory.text), said) for said in said_of_self(message_text))
 
 
+def says_of_self(text: str) -> bool:
+    """Whether a message can contradict any memory at all: most say nothing of their author."""
+    return bool(facts_of(text, None) or said_of_self(text))
+
+
 def scopes_can_meet(one: str, other: str) -> bool:
     """Whether two scopes can hold at once: not two stories, two chats, two scenes of one story."""
     for first, second in zip(one.split("/"), other.split("/"), strict=False):

@@ -31,6 +31,7 @@ class IdKind(StrEnum):
     JOB = "job"
     CORRECTION = "cor"
     RECEIPT = "rcp"
+    RECORD = "rec"
 
 
 _PREFIXES = frozenset(kind.value for kind in IdKind)

@@ -49,6 +49,33 @@ def check_space(name: str) -> str:
     return f"viewer:{platform}:@{handle}"
 
 
+_UNFIT = re.compile(r"[%/\x00-\x1f\x7f]|^@|^ | $|(?<=\s)\s|[^\S ]")
+"""What a space's name cannot hold of a platform's id, and what would make an id look like a name."""
+
+
+def viewer_space(platform: str, user_id: str | None, name: str | None) -> str | None:
+    """The space of a viewer: by the platform's id, compared exactly, else by the normalised name.
+
+    No two ids share a space and no id is taken for a name: what does not fit is percent-encoded.
+
+    Returns:
+        None if there is neither an id nor a name, or if it is too long.
+    """
+    if user_id:
+        identity = _UNFIT.sub(_percent, user_id)
+    else:
+        handle = normalise_handle(name or "")
+        identity = "@" + re.sub(r"[%/\x00-\x1f\x7f]|(?<=\s)\s|[^\S ]", _percent, handle) if handle else ""
+    try:
+        return check_space(f"viewer:{_UNFIT.sub(_percent, platform).replace(':', '%3a')}:{identity}")
+    except ValueError:
+        return None
+
+
+def _percent(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02x}" for byte in found[0].encode("utf-8", "surrogatepass"))
+
+
 def check_scope(scope: str) -> str:
     """Return a scope unchanged if it is `""` or a path of up to four `kind:name` segments.
 

@@ -129,6 +129,8 @@ class TurnBody(WireModel):
     def _rules(self) -> Self:
         if (self.space is None) == (self.stream is None):
             raise ValueError("name either a space or a stream")
+        if (self.space or "").startswith("lore:"):
+            raise ValueError("what is said becomes no lore: space must be of another kind")
         if self.stream is not None and not self.stream.startswith("stream:"):
             raise ValueError("stream must be a space of the kind stream")
         if sum(len(message.text) for message in self._posted()) > TURN_CHARS:
@@ -310,7 +312,10 @@ class MessagesQuery(WireModel):
 
 
 class JobReply(WireModel):
-    """Work on a turn or conversation: `waiting` (also while it is tried again), `succeeded` or `failed`, and why."""
+    """Work on a turn or conversation: `waiting` (also while it is tried again), `succeeded` or `failed`, and why.
+
+    `note` says whom a barrier kept out of personal memory.
+    """
 
     id: str
     space: str
@@ -321,6 +326,7 @@ class JobReply(WireModel):
     error: str | None
     created_at: Instant
     tried_at: Instant | None
+    note: str | None
 
 
 class JobsQuery(WireModel):
@@ -452,4 +458,5 @@ def job_json(job: Job) -> dict[str, Any]:
         "error": job.error,
         "created_at": wire_time(job.created_at),
         "tried_at": job.tried_at and wire_time(job.tried_at),
+        "note": job.note,
     }

@@ -17,6 +17,7 @@ from app.domain.spaces import SpaceKey
 from app.store.entries import Pool
 from app.store.pool import tenant_transaction
 from app.store.queries import load
+from app.store.records import record_from
 from app.store.rows import Row, block_from, entry_from
 
 _SQL = {**load("assemblies"), **{name: load("corrections")[name] for name in ("shown", "told")}}
@@ -100,6 +101,7 @@ class PostgresAssemblyLog:
         """What still exists of a logged prompt."""
         entries = await self._fetch(tenant_id, "logged_entries", _wanted(tenant_id, row.entry_versions))
         blocks = await self._fetch(tenant_id, "logged_blocks", _wanted(tenant_id, row.soul_versions))
+        records = await self._fetch(tenant_id, "logged_records", _wanted(tenant_id, row.record_versions))
         told = row.notice_ids
         wanted = {"tenant_id": tenant_id, "space_ids": [i.space_id for i in told], "ids": [i.uuid for i in told]}
         found = {n["id"]: n["told"] for n in await self._fetch(tenant_id, "told", wanted)} if told else {}
@@ -107,6 +109,7 @@ class PostgresAssemblyLog:
             tuple(map(entry_from, entries)),
             tuple(block_from(b, b["space_id"]) for b in blocks),
             tuple(Notice(i, found[i.uuid]) for i in told if i.uuid in found),
+            tuple(map(record_from, records)),
         )
 
     async def _fetch(self, tenant_id: UUID, name: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
@@ -128,7 +131,7 @@ def _wanted(tenant_id: UUID, versions: Sequence[tuple[PublicId, int]]) -> dict[s
 def _row(row: Row) -> LogRow:
     return LogRow(
         id=PublicId(row["id"], row["space_id"], IdKind.ASSEMBLY),
-        space=row["space"] or row["request"]["space"],
+        space=row["space"] or row["request"].get("space") or row["request"]["stream"],
         created_at=row["created_at"],
         body=row["request"],
         outcome=row["outcome"],

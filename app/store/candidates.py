@@ -24,6 +24,7 @@ class Seen(NamedTuple):
     bm25_score: float | None
     coverage: float | None
     is_preference: bool
+    is_standing: bool
     vector: NDArray[np.floating] | None
     outdated_by: UUID | None
 
@@ -46,6 +47,7 @@ class Template:
             bm25_score=seen.bm25_score,
             coverage=seen.coverage,
             is_preference=seen.is_preference,
+            is_standing=seen.is_standing,
             vector=seen.vector,
             outdated_by=None if outdated_by is None else PublicId(outdated_by, self.space_id, self.kind),
         )

@@ -250,25 +250,29 @@ class Queue:
             tenant_id, space_id = UUID(arguments["tenant"]), UUID(arguments["space"])
             subject = PublicId(UUID(arguments["subject"]), space_id, SUBJECT_KIND[task])
             try:
-                await self.handlers[task](tenant_id, subject, JobOptions(erase=arguments["erase"]))
+                note = await self.handlers[task](tenant_id, subject, JobOptions(erase=arguments["erase"]))
             except Exception as error:
                 passes = _may_pass(error, context.job.attempts)
                 reason = f"{type(error).__name__}: {error}"[:_REASON_CHARS].replace("\x00", "")
                 _log.warning("a job failed", task=task.value, job=arguments["job"], tried_again=passes, reason=reason)
                 await self._note(arguments, JobState.WAITING if passes else JobState.FAILED, reason)
                 raise
-            await self._note(arguments, JobState.SUCCEEDED, None)
+            await self._note(arguments, JobState.SUCCEEDED, None, note)
 
         return do
 
-    async def _note(self, arguments: Mapping[str, Any], state: JobState, reason: str | None) -> None:
+    async def _note(
+        self, arguments: Mapping[str, Any], state: JobState, reason: str | None, note: str | None = None
+    ) -> None:
         connector = self._app.connector
         assert isinstance(connector, procrastinate.PsycopgConnector)  # noqa: S101 - ours
         names = {"tenant_id": "tenant", "space_id": "space", "id": "job"}
         parameters = {column: arguments[name] for column, name in names.items()}
         tenant_id = UUID(arguments["tenant"])
         async with connected(connector.pool) as connection, tenant_pipeline(connection, tenant_id):
-            await connection.execute(_SQL["note_attempt"], {**parameters, "state": state.value, "error": reason})
+            await connection.execute(
+                _SQL["note_attempt"], {**parameters, "state": state.value, "error": reason, "note": note}
+            )
 
 
 async def _configure(connection: AsyncConnection[Any]) -> None:

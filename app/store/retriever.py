@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from pgvector import Vector
-from psycopg import AsyncCursor, AsyncRawCursor
-from psycopg.rows import dict_row
+from psycopg import AsyncConnection, AsyncCursor, AsyncRawCursor
+from psycopg.rows import TupleRow, dict_row
 
 from app.assembly.plan import QueryPlan
 from app.assembly.ports import Ask
 from app.assembly.records import Candidate, Notice, Retrieved
 from app.domain.ids import IdKind, PublicId, last_uuid_of
+from app.domain.records import Record
 from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey, scope_key
 from app.scoring.asked import Asked
@@ -22,6 +23,7 @@ from app.store.candidates import TIERS, Seen, template
 from app.store.entries import Pool
 from app.store.pool import connected, tenant_pipeline
 from app.store.queries import load, numbered
+from app.store.records import record_from
 from app.store.resident.index import Heard, Hits, Sought, State
 from app.store.resident.spaces import Resident, ResidentSpaces
 from app.store.rows import Stored, block_from
@@ -31,6 +33,7 @@ _SQL = load("retrieval")
 _CANDIDATES = numbered(_SQL["candidates"])
 _RESIDENT = load("resident")
 _UNTOLD = load("corrections")["untold"]
+_RECORDS = load("records")
 
 _PREFERENCE_LIMIT = 64
 """Preferences brought up per space: more than the quarter of the memory budget can hold by default."""
@@ -74,6 +77,25 @@ class _Pulse:
     outdated: Mapping[tuple[UUID, int], UUID]
     soul: tuple[SoulBlock, ...]
     notices: tuple[Notice, ...]
+    records: tuple[Record, ...]
+
+
+class _Records:
+    """The records that hold in the planned spaces, asked for with everything else."""
+
+    def __init__(self, connection: AsyncConnection[TupleRow], plan: QueryPlan) -> None:
+        self._cursors = {space: connection.cursor(row_factory=dict_row) for space in plan.record_spaces}
+        self._as_of = plan.as_of
+
+    async def ask(self) -> None:
+        """Send the questions."""
+        for space, cursor in self._cursors.items():
+            await cursor.execute(_RECORDS["open_records"], {**_address(space), "as_of": self._as_of})
+
+    async def answer(self) -> tuple[Record, ...]:
+        """The latest first, space by space."""
+        rows = [row for cursor in self._cursors.values() for row in await cursor.fetchall()]
+        return tuple(map(record_from, rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,18 +150,23 @@ class PostgresRetriever:
         async with connected(self.pool) as connection:
             cursors = {space: connection.cursor() for space in plan.spaces}
             soul, untold = connection.cursor(row_factory=dict_row), connection.cursor()
+            records = _Records(connection, plan)
             async with tenant_pipeline(connection, plan.persona.tenant_id):
                 for space, cursor in cursors.items():
                     await cursor.execute(_RESIDENT["pulse"], _address(space))
-                await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
+                if plan.wants_soul:
+                    await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
                 await untold.execute(_UNTOLD, _untold(plan))
+                await records.ask()
             rows = {space: await cursor.fetchone() for space, cursor in cursors.items()}
-            blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
+            found = await soul.fetchall() if plan.wants_soul else []
+            blocks = [block_from(row, plan.persona.space_id) for row in found]
             notices = _notices(plan, await untold.fetchall())
+            holding = await records.answer()
         states = {space: None if row is None else State(*row[:-1]) for space, row in rows.items()}
         told = [one.split() for row in rows.values() if row is not None for one in row[-1]]
         outdated = {(UUID(entry_id), int(version)): UUID(kept) for entry_id, version, kept in told}
-        return _Pulse(states, outdated, tuple(blocks), notices)
+        return _Pulse(states, outdated, tuple(blocks), notices, holding)
 
     async def _from_memory(
         self,
@@ -159,6 +186,7 @@ class PostgresRetriever:
                 candidate for space, hits in found.items() for candidate in kept[space].candidates(hits, pulse.outdated)
             ),
             soul=pulse.soul,
+            records=pulse.records,
             degraded=_degraded(plan, asked, models),
             below_floor=tuple(
                 kept[space].index.public_id(place, space.space_id)
@@ -189,13 +217,16 @@ class PostgresRetriever:
             cursors = [AsyncRawCursor(connection, row_factory=_rows) for _ in plan.spaces]
             soul, models = connection.cursor(row_factory=dict_row), connection.cursor()
             untold = connection.cursor()
+            records = _Records(connection, plan)
             async with tenant_pipeline(connection, plan.persona.tenant_id):
                 for space, cursor in zip(plan.spaces, cursors, strict=True):
                     values = {**shared, **_address(space), "pinned": _pinned(plan, space)}
                     await cursor.execute(_CANDIDATES.text, _CANDIDATES.values(values), binary=True)
-                await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
+                if plan.wants_soul:
+                    await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
                 await models.execute(_SQL["models_of"], _space_ids(plan))
                 await untold.execute(_UNTOLD, _untold(plan))
+                await records.ask()
             candidates: list[Candidate] = []
             below_floor: list[PublicId] = []
             for space, cursor in zip(plan.spaces, cursors, strict=True):
@@ -205,13 +236,16 @@ class PostgresRetriever:
                     else:
                         made = template(row.stored, space.name, space.space_id)
                         candidates.append(made.candidate(row.seen))
-            blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
+            told = await soul.fetchall() if plan.wants_soul else []
+            blocks = [block_from(row, plan.persona.space_id) for row in told]
             model_of = dict(await models.fetchall())
             notices = _notices(plan, await untold.fetchall())
+            holding = await records.answer()
         names = {space.name: model_of[space.space_id] for space in plan.spaces if space.space_id in model_of}
         return Retrieved(
             candidates=tuple(candidates),
             soul=tuple(blocks),
+            records=holding,
             degraded=_degraded(plan, asked, names),
             below_floor=tuple(below_floor),
             models=names,
@@ -220,11 +254,16 @@ class PostgresRetriever:
 
 
 def _untold(plan: QueryPlan) -> dict[str, Any]:
-    return {**_address(plan.spaces[0]), "scopes": list(plan.scopes), "looks_back": plan.looks_back}
+    return {**_address(_main_space(plan)), "scopes": list(plan.scopes), "looks_back": plan.looks_back}
+
+
+def _main_space(plan: QueryPlan) -> SpaceKey:
+    """Whose corrections are told: the main space, or the persona's where only the soul is read."""
+    return plan.spaces[0] if plan.spaces else plan.persona
 
 
 def _notices(plan: QueryPlan, rows: Iterable[Sequence[Any]]) -> tuple[Notice, ...]:
-    space_id = plan.spaces[0].space_id
+    space_id = _main_space(plan).space_id
     return tuple(Notice(PublicId(row_id, space_id, IdKind.CORRECTION), told) for row_id, told in rows)
 
 
@@ -244,6 +283,7 @@ def _sought(plan: QueryPlan, space: SpaceKey) -> Sought:
         at=plan.as_of,
         limit=plan.candidate_limit,
         preference_limit=_PREFERENCE_LIMIT,
+        profile_limit=plan.profile_limit,
         pinned=_pinned(plan, space),
     )
 
@@ -302,6 +342,7 @@ def _parameters(plan: QueryPlan, asked: Sequence[Asked]) -> dict[str, Any]:
         "asks": bool(plan.query),
         "candidate_limit": plan.candidate_limit,
         "preference_limit": _PREFERENCE_LIMIT,
+        "profile_limit": plan.profile_limit,
         "least_evidences": [evidence_for(plan.min_relevance, a.calibration) - _ROUNDING for a in asked],
     }
 

@@ -79,10 +79,11 @@ class PostgresTurns:
         space_id = turn.space.space_id
         work = [NewJob(space_id, task, turn.id.uuid) for task in tasks]
         work += [NewJob(space_id, Task.SUMMARY, conversation) for conversation in row["closed"]]
-        await self._queue(connection, turn.space.tenant_id, work)
+        await self.enqueue(connection, turn.space.tenant_id, work)
         return _stored(turn, row)
 
-    async def _queue(self, connection: Connection, tenant_id: UUID, work: Sequence[NewJob]) -> None:
+    async def enqueue(self, connection: Connection, tenant_id: UUID, work: Sequence[NewJob]) -> None:
+        """Queue jobs in a transaction."""
         if not work:
             return
         new = [replace(job, id=self.new_uuid()) for job in work]
@@ -102,16 +103,20 @@ class PostgresTurns:
         address = _address(tenant_id, turn_id)
         async with connected(self.pool) as connection:
             turn, said = (connection.cursor(row_factory=dict_row) for _ in range(2))
+            barred = connection.cursor()
             async with tenant_pipeline(connection, tenant_id):
                 await turn.execute(_SQL["find_turn"], address)
                 await said.execute(_SQL["turn_messages"], address)
+                await barred.execute(_SQL["barred"], {**address, "turn": str(turn_id)})
             row, messages = await turn.fetchone(), [_message(r) for r in await said.fetchall()]
+            kept_out = frozenset(viewer for (viewer,) in await barred.fetchall())
         if row is None:
             return None
         return _turn(
             row,
             tuple(m for m in messages if m.turn == turn_id),
             tuple(m for m in messages if m.turn != turn_id),
+            kept_out,
         )
 
     async def entries(self, turn: Turn, spaces: Sequence[SpaceKey]) -> tuple[Derived, ...]:
@@ -158,7 +163,7 @@ class PostgresTurns:
                 if not (await connection.execute(_SQL["edit_message"], changed)).rowcount:
                     raise PreconditionFailedError(f"{message.id} was changed at the same moment; read it again")
                 await connection.execute(_SQL["forget_postings"], of)
-                await self._queue(connection, tenant_id, _derived(message.id.space_id, revised, tasks, erase=False))
+                await self.enqueue(connection, tenant_id, _derived(message.id.space_id, revised, tasks, erase=False))
                 if idempotency:
                     await keep_outcome(connection, tenant_id, idempotency, [{"id": str(message.id)}])
             rows = await _rows(connection, _SQL["find_message"], address)
@@ -176,7 +181,7 @@ class PostgresTurns:
             await connection.execute(_SQL["forget_postings"], {**of, "ids": []})
             removed = await connection.execute(_SQL["delete_messages"], of)
             work = _derived(space.space_id, revised, tasks, erase=True)
-            await self._queue(connection, space.tenant_id, work)
+            await self.enqueue(connection, space.tenant_id, work)
             return Erasure(removed.rowcount, len(work))
 
     async def sessions(self, space: SpaceKey, limit: int, before: tuple[datetime, UUID] | None) -> tuple[Session, ...]:
@@ -216,14 +221,14 @@ class PostgresTurns:
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
             await connection.execute(_SQL["end_session"], of)
             closed = await _rows(connection, _SQL["close_session"], of)
-            await self._queue(connection, space.tenant_id, _summaries(closed))
+            await self.enqueue(connection, space.tenant_id, _summaries(closed))
         return len(closed)
 
     async def close_silent(self, tenant_id: UUID, gap_s: float) -> int:
         """Close a tenant's conversations that have been silent for so long."""
         async with tenant_transaction(self.pool, tenant_id) as connection:
             closed = await _rows(connection, _SQL["close_silent"], {"tenant_id": tenant_id, "gap_s": gap_s})
-            await self._queue(connection, tenant_id, _summaries(closed))
+            await self.enqueue(connection, tenant_id, _summaries(closed))
         return len(closed)
 
     async def conversation(
@@ -472,7 +477,9 @@ async def _rows(
         return await cursor.fetchall()
 
 
-def _turn(row: Row, messages: tuple[Message, ...], before: tuple[Message, ...]) -> Turn:
+def _turn(
+    row: Row, messages: tuple[Message, ...], before: tuple[Message, ...], barred: frozenset[str] = frozenset()
+) -> Turn:
     space_id: UUID = row["space_id"]
     return Turn(
         id=PublicId(row["id"], space_id, IdKind.TURN),
@@ -487,6 +494,7 @@ def _turn(row: Row, messages: tuple[Message, ...], before: tuple[Message, ...]) 
         messages=messages,
         before=before,
         scope=row["scope"],
+        barred=barred,
     )
 
 
@@ -557,4 +565,5 @@ def _job(row: Row) -> Job:
         error=row["error"],
         created_at=row["created_at"],
         tried_at=row["tried_at"],
+        note=row["note"],
     )

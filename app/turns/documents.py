@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.domain.entries import TEXT_CHARS, Author, Content
-from app.domain.spaces import check_space
+from app.domain.spaces import viewer_space
 from app.turns.quoted import without_quoted_memory
 from app.turns.records import Message, NewMessage, Speaker, Turn
 
@@ -107,16 +107,16 @@ def personal_space(message: NewMessage, turn_space: str) -> str | None:
     Bots, events, the agent's reply and prompts are nobody's. In a space that is no stream, what a user says is that
     person's, and the turn lies in the right space already.
     """
-    author = message.author
-    if not turn_space.startswith("stream:") or message.role is not Speaker.USER or message.event is not None:
+    if not turn_space.startswith("stream:") or message.event is not None:
         return None
-    identity = author.id or (f"@{author.name}" if author.name else None)
-    if author.platform is None or identity is None:
+    return viewer_of(message.author, message.role)
+
+
+def viewer_of(author: Author, role: Speaker) -> str | None:
+    """The space of a person in a stream; None for bots, agents, platforms, and those whom nothing names."""
+    if role is not Speaker.USER or author.platform is None:
         return None
-    try:
-        return check_space(f"viewer:{author.platform}:{identity}")
-    except ValueError:
-        return None
+    return viewer_space(author.platform, author.id, author.name)
 
 
 def own_space(message: Message) -> str | None:
@@ -125,12 +125,17 @@ def own_space(message: Message) -> str | None:
 
 
 def personal_documents(turn: Turn) -> tuple[PersonalDocument, ...]:
-    """What each author said, in the order in which they spoke first; those without a word left have none."""
+    """What each author said, in the order in which they spoke first.
+
+    Those without a word left have none, and neither have those whom a barrier keeps out.
+    """
+    if "" in turn.barred:
+        return ()
     own: dict[tuple[str, str | None, str | None], list[Message]] = {}
     for message in turn.messages:
         if message.role is Speaker.USER and message.event is None and heard(message):
             space = message.personal_space or (None if turn.space.startswith("stream:") else turn.space)
-            if space is not None:
+            if space is not None and space not in turn.barred:
                 apart = message.author.platform, message.author.id or message.author.name
                 own.setdefault((space, *(apart if space == turn.space else (None, None))), []).append(message)
     return tuple(

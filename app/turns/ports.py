@@ -251,5 +251,5 @@ class JobOptions:
     erase: bool = False
 
 
-Handler = Callable[[UUID, PublicId, JobOptions], Awaitable[None]]
-"""Does a task: tenant, subject, options."""
+Handler = Callable[[UUID, PublicId, JobOptions], Awaitable[str | None]]
+"""Does a task: tenant, subject, options. Returns what is to be said of it, if anything."""

@@ -116,6 +116,7 @@ class Turn:
         revision: One more with every change of a message.
         before: The messages of the turn before it in the same session; empty for the first.
         scope: Where in the space holds what is derived from it; "" is everywhere.
+        barred: Spaces that its words stay out of, because records hold them; `""` is everybody's.
     """
 
     id: PublicId
@@ -130,6 +131,7 @@ class Turn:
     messages: tuple[Message, ...]
     before: tuple[Message, ...] = ()
     scope: str = ""
+    barred: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +216,7 @@ class Job:
         attempts: How often it was tried.
         error: Why the last attempt failed.
         tried_at: When it was tried last.
+        note: What is to be said of what it did, if anything.
     """
 
     id: PublicId
@@ -226,6 +229,7 @@ class Job:
     error: str | None
     created_at: datetime
     tried_at: datetime | None
+    note: str | None = None
 
 
 def session_uuid(space: SpaceKey, name: str) -> UUID:

@@ -85,12 +85,14 @@ class TurnTasks:
                 return
         raise OvertakenError(str(subject))
 
-    async def personal(self, tenant_id: UUID, subject: PublicId, options: JobOptions) -> None:
-        """Keep each author's own words in that author's own space."""
+    async def personal(self, tenant_id: UUID, subject: PublicId, options: JobOptions) -> str | None:
+        """Keep each author's own words in that author's own space; says whom a barrier kept out."""
         for _ in range(_TRIES):
             turn = await self.store.turn(tenant_id, subject)
-            if turn is None or await self._personal(tenant_id, turn, options):
-                return
+            if turn is None:
+                return None
+            if await self._personal(tenant_id, turn, options):
+                return _kept_out(turn)
         raise OvertakenError(str(subject))
 
     async def _personal(self, tenant_id: UUID, turn: Turn, options: JobOptions) -> bool:
@@ -148,6 +150,13 @@ class TurnTasks:
         if plain is None or self.summariser is None:
             return plain
         return await self.summariser.summarise(plain, messages) or plain
+
+
+def _kept_out(turn: Turn) -> str | None:
+    if not turn.barred:
+        return None
+    whom = "the whole batch" if "" in turn.barred else ", ".join(sorted(turn.barred))
+    return f"kept out of personal memory, because records hold it: {whom}"
 
 
 def _terms(turn: Turn) -> dict[PublicId, Mapping[int, float]]:

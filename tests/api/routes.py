@@ -32,6 +32,7 @@ class Victim:
     correction: str
     question: str
     receipt: str
+    record: str
 
 
 def request_for(method: str, path: str, victim: Victim) -> tuple[str, dict[str, Any]]:
@@ -62,7 +63,13 @@ def _items(victim: Victim) -> dict[str, str]:
         "corrections": victim.correction,
         "clarifications": victim.question,
         "receipts": victim.receipt,
+        "records": victim.record,
     }
+
+
+def _batch(victim: Victim) -> dict[str, Any]:
+    author = {"platform": "chat", "id": "intruder", "name": "x"}
+    return {"stream": "stream:somewhere", "persona": victim.space, "batch": [{"author": author, "text": "Hello?"}]}
 
 
 def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
@@ -87,7 +94,8 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
         "POST /context/assemble": {
             "json": {**where, "query": "", "also_read": [victim.space], "persona": victim.space, "trace": True}
         },
-        "POST /context/plan": {"json": {**where, "query": ""}},
+        "POST /context/assemble/live": {"json": {**_batch(victim), "trace": True}},
+        "POST /context/plan": {"json": _batch(victim)},
         "POST /turns": {"json": {**where, "messages": [{"text": "intruder"}]}},
         "GET /turns/{id}": {},
         "GET /messages": {"params": {**where, "query": "xylophone"}},
@@ -99,6 +107,12 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
         "GET /sessions/{id}/messages": {},
         "POST /sessions/{id}/end": {},
         "DELETE /sessions/{id}": {},
+        "GET /records": query,
+        "POST /records": {"json": {**where, "kind": "note", "payload": {"text": "intruder"}}},
+        "GET /records/{id}": {},
+        "PATCH /records/{id}": {"json": {"status": "done"}},
+        "DELETE /records/{id}": {},
+        "GET /records/{id}/versions": {},
         "GET /jobs": query,
         "GET /jobs/{id}": {},
         "POST /jobs/{id}/retry": {},

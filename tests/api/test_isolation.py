@@ -57,6 +57,7 @@ async def victim(client, runtime, database_url) -> Victim:
         correction=await written(client, "/corrections", **claimed("instrument")),
         question=await written(client, "/corrections", **claimed("toy"), scopes=["story:au1"]),
         receipt=forgotten.json()["receipt"]["id"],
+        record=await written(client, "/records", kind="note", payload={"text": f"The note says {SECRET}."}),
     )
     items = {"memories": found.memory, "episodes": found.episode, "procedures": found.procedure, "soul": found.block}
     for resource, item in items.items():
@@ -78,6 +79,8 @@ async def everything(client, victim):
         f"/sessions/{victim.session}",
         f"/sessions/{victim.session}/messages",
         f"/jobs/{victim.job}",
+        f"/records?space={SPACE}",
+        f"/records/{victim.record}/versions",
         "/history/settings",
     ]
     return [(await client.get(path)).json() for path in paths]

@@ -74,8 +74,11 @@ async def test_every_example_of_a_body_works(client, document):
     claim = {"space": space, "subject": "Mira", "attribute": "toy", "value": "kite"}
     corrections = [await client.post("/corrections", json={**claim, "scopes": s}) for s in ([], ["story:au1"])]
     correction, question = (reply.json()["id"] for reply in corrections)
+    record = {"space": space, "kind": "note", "payload": {"text": "x"}}
+    noted = (await client.post("/records", json=record)).json()["id"]
     said = {"turn": turn["id"], "message": turn["messages"][0]["id"], "session": turn["session"], "job": ""}
-    victim = Victim(space, *ids.values(), "", **said, correction=correction, question=question, receipt="")
+    put_right = {"correction": correction, "question": question, "receipt": ""}
+    victim = Victim(space, *ids.values(), "", **said, **put_right, record=noted)
     tried = 0
     for method, path, operation in operations(document):
         if "requestBody" not in operation:

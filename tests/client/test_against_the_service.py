@@ -41,6 +41,13 @@ NOT_IN_THE_CLIENT = {
     "DELETE /spaces/{space}",
     "GET /spaces/{space}/profile",
     "GET /spaces/{space}/memories/view",
+    "POST /context/assemble/live",
+    "POST /records",
+    "GET /records",
+    "GET /records/{id}",
+    "PATCH /records/{id}",
+    "DELETE /records/{id}",
+    "GET /records/{id}/versions",
     "POST /corrections",
     "GET /corrections",
     "GET /corrections/{id}",
@@ -49,7 +56,7 @@ NOT_IN_THE_CLIENT = {
     "GET /receipts/{id}",
     "GET /receipts/{id}/verify",
 }
-"""For tools of operators and editors, who have the API; corrections and forgetting are to come."""
+"""For tools of operators and editors, who have the API; corrections, forgetting, records and the live chat are to come."""
 
 
 @pytest.fixture

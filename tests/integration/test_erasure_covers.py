@@ -22,6 +22,8 @@ OF_NO_ENTRY = {
     "turns": "as its messages",
     "sessions": "as its messages",
     "conversations": "their summaries follow the messages",
+    "record_versions": "changed by explicit calls alone, deleted by DELETE /records and with the space",
+    "barriers": "ids, and which viewers stay out",
     "jobs": "ids, and the reasons of failures",
 }
 KEPT = {"tombstones": "keyed hashes, and why", "receipts": "counts and ids"}

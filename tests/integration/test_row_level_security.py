@@ -29,6 +29,7 @@ VALUES = {
 }
 CHECKED = {
     "status": "'active'",
+    "record_versions.status": "'open'",
     "role": "'reader'",
     "cardinality": "'one'",
     "claim_cardinality": "'one'",
@@ -60,7 +61,7 @@ def owner(table):
 
 def insertion(table, columns, tenant_id):
     """A statement that adds a row of a tenant to any table."""
-    values = {name: CHECKED.get(name, VALUES[kind]) for name, kind in columns.items()}
+    values = {name: CHECKED.get(f"{table}.{name}") or CHECKED.get(name, VALUES[kind]) for name, kind in columns.items()}
     values[owner(table)] = f"'{tenant_id}'"
     names = ", ".join(values)
     return f"INSERT INTO {table} ({names}) VALUES ({', '.join(values.values())})"

@@ -8,7 +8,9 @@ from app.api.assembling import assembly_request
 from app.api.deps import AssemblyId, CallerDep, RuntimeDep
 from app.api.replies import json_response, page_response
 from app.api.v1.context import prompt_json, selection_json
+from app.api.v1.live import replayed_request
 from app.assembly.log import LogRow, Replayed, replay
+from app.assembly.records import AssemblyRequest
 from app.domain.callers import Caller
 from app.domain.errors import NotFoundError
 from app.domain.ids import PublicId
@@ -16,6 +18,7 @@ from app.runtime import Runtime
 from app.schemas.assemble import AssembleBody
 from app.schemas.assemblies import AssemblyQuery, AssemblySummary, LoggedReply, ReplayReply
 from app.schemas.common import Page, wire_time
+from app.schemas.live import LiveBody
 
 router = APIRouter(prefix="/assemblies", tags=["assemblies"])
 
@@ -60,8 +63,18 @@ async def _replay(assembly_id: PublicId, runtime: Runtime, caller: Caller) -> tu
     await runtime.recorder.settled()
     row = await _find(assembly_id, runtime, caller)
     parts = await runtime.assembly_log.parts(caller.tenant_id, row)
-    request = assembly_request(AssembleBody.model_validate(row.body), caller, row.created_at)
-    return row, replay(row, request, parts, runtime.count)
+    return row, replay(row, _request_of(row, caller), parts, runtime.count)
+
+
+def _request_of(row: LogRow, caller: Caller) -> AssemblyRequest:
+    if _is_live(row):
+        people = row.outcome.get("people", ())
+        return replayed_request(LiveBody.model_validate(row.body), caller, row.created_at, people)
+    return assembly_request(AssembleBody.model_validate(row.body), caller, row.created_at)
+
+
+def _is_live(row: LogRow) -> bool:
+    return "stream" in row.body
 
 
 async def _find(assembly_id: PublicId, runtime: Runtime, caller: Caller) -> LogRow:
@@ -73,6 +86,9 @@ async def _find(assembly_id: PublicId, runtime: Runtime, caller: Caller) -> LogR
 
 
 def _spaces(row: LogRow) -> tuple[str, ...]:
+    if _is_live(row):
+        stream = row.body["stream"]
+        return (stream, row.body["persona"] or stream, *row.body["lore"], *row.outcome.get("people", ()))
     return (row.body["space"], row.body["persona"] or row.body["space"], *row.body["also_read"])
 
 
@@ -81,7 +97,7 @@ def _summary(row: LogRow) -> dict[str, Any]:
         "id": str(row.id),
         "space": row.space,
         "created_at": wire_time(row.created_at),
-        "query": row.body["query"],
+        "query": "\n".join(m["text"] for m in row.body["batch"]) if _is_live(row) else row.body["query"],
         "degraded": row.outcome["degraded"],
         "took_ms": row.outcome["timings_ms"]["total"],
     }

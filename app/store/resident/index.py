@@ -94,6 +94,7 @@ class Surroundings:
         centre: What is taken from every vector, shape (d,); `question_shift` from questions before.
         centre_version: Changes with the centre.
         preferences: Entries of the preference arm with their scopes, in its order.
+        standing: Memories of which a profile is made, likewise.
     """
 
     average_lengths: Mapping[int, float]
@@ -102,6 +103,7 @@ class Surroundings:
     question_shift: Floats
     centre_version: int
     preferences: Sequence[tuple[UUID, str]]
+    standing: Sequence[tuple[UUID, str]] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,6 +124,7 @@ class Sought:
     at: datetime
     limit: int
     preference_limit: int
+    profile_limit: int
     pinned: Sequence[UUID]
 
 
@@ -157,6 +160,7 @@ class Found(NamedTuple):
     bm25_score: float | None
     coverage: float | None
     is_preference: bool
+    is_standing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +284,10 @@ class SpaceIndex:
             Found(place, None if cosines is None else float(cosines[place]), None, None, is_preference)
             for place, is_preference in others
         ]
+        found += [
+            Found(place, None if cosines is None else float(cosines[place]), None, None, False, True)
+            for place in self._standing(sought)
+        ]
         return Hits(tuple(found), tuple(below))
 
     def _pool(
@@ -399,6 +407,13 @@ class SpaceIndex:
         visible = [entry_id for entry_id, scope in self.around.preferences if scope in sought.scopes]
         places = (self.place_of.get(entry_id.bytes) for entry_id in visible[: sought.preference_limit])
         return [(place, True) for place in places if place is not None]
+
+    def _standing(self, sought: Sought) -> list[int]:
+        if not sought.profile_limit:
+            return []
+        visible = [entry_id for entry_id, scope in self.around.standing if scope in sought.scopes]
+        places = (self.place_of.get(entry_id.bytes) for entry_id in visible[: sought.profile_limit])
+        return [place for place in places if place is not None]
 
     def _pinned(self, sought: Sought) -> list[tuple[int, bool]]:
         places = (self.place_of.get(entry_id.bytes) for entry_id in sought.pinned)

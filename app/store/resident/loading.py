@@ -125,6 +125,7 @@ async def _surroundings(connection: AsyncConnection[Any], parameters: dict[str, 
         question_shift=question_shift.to_numpy(),
         centre_version=centre_version,
         preferences=tuple(await _fetch(connection, "preferences", parameters)),
+        standing=tuple(await _fetch(connection, "standing", parameters)),
     )
 
 

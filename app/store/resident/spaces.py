@@ -80,12 +80,13 @@ class Resident:
     def candidates(self, hits: Hits, outdated: Mapping[tuple[UUID, int], UUID]) -> list[Candidate]:
         """What was found, as candidates; entries that are not here are left out."""
         candidates: list[Candidate] = []
-        for place, cosine, score, coverage, is_preference in hits.found:
+        for place, cosine, score, coverage, is_preference, is_standing in hits.found:
             row = self.rows.get(place)
             if row is not None:
                 vector = self.index.vectors[place] if row.kind is IdKind.MEMORY else None
                 outdated_by = outdated.get((row.stored.id, row.stored.version)) if outdated else None
-                candidates.append(row.candidate(Seen(cosine, score, coverage, is_preference, vector, outdated_by)))
+                seen = Seen(cosine, score, coverage, is_preference, is_standing, vector, outdated_by)
+                candidates.append(row.candidate(seen))
         return candidates
 
 

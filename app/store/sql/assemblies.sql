@@ -51,6 +51,13 @@ SELECT b.space_id, b.id, b.version, b.name, b.text, b.position, b.active, b.reco
   JOIN soul_blocks b
     ON b.tenant_id = %(tenant_id)s AND b.space_id = wanted.space_id AND b.id = wanted.id AND b.version = wanted.version;
 
+-- logged_records --
+SELECT r.*, s.name AS space
+  FROM unnest(%(space_ids)s::uuid[], %(ids)s::uuid[], %(versions)s::int[]) AS wanted(space_id, id, version)
+  JOIN record_versions r
+    ON r.tenant_id = %(tenant_id)s AND r.space_id = wanted.space_id AND r.id = wanted.id AND r.version = wanted.version
+  JOIN spaces s ON s.tenant_id = r.tenant_id AND s.id = r.space_id;
+
 -- purge_assemblies --
 DELETE FROM assemblies
  WHERE tenant_id = %(tenant_id)s AND created_at < now() - make_interval(days => %(days)s);

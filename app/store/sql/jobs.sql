@@ -20,7 +20,7 @@ UPDATE jobs SET state = 'waiting'
 DELETE FROM queue.procrastinate_jobs WHERE status = 'failed' AND args ->> 'job' = %(job)s;
 
 -- note_attempt --
-UPDATE jobs SET state = %(state)s, attempts = attempts + 1, error = %(error)s, tried_at = now()
+UPDATE jobs SET state = %(state)s, attempts = attempts + 1, error = %(error)s, note = %(note)s, tried_at = now()
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND state <> 'succeeded';
 
 -- queue_state --

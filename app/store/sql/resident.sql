@@ -26,6 +26,16 @@ SELECT id, scope
    AND importance >= 0.7 AND category IN ('output_preference', 'personal_preference', 'assistant_preference')
  ORDER BY importance DESC, id;
 
+-- standing --
+-- The memories that matter most, then those confirmed last: what a profile is made of. A profile takes some ten of
+-- those that are visible.
+SELECT id, scope
+  FROM entry_versions
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND closed_at IS NULL AND status = 'active'
+   AND tier = 'memories'
+ ORDER BY coalesce(importance, 0.5) DESC, coalesce(occurred_at, last_confirmed_at) DESC, id DESC
+ LIMIT 256;
+
 -- documents --
 -- Every live text as one record of fixed width (resident/records.py): rows of their own take ten times as long.
 SELECT coalesce(string_agg(

@@ -10,7 +10,8 @@
 -- Both keep candidate_limit hits a tier, then the pool of a tier is ranked by the evidence of both arms
 -- (the exponent of app/scoring/relevance.py) and cut to candidate_limit. What is not visible fills only what is left.
 -- preferences: independent of the query, in a stable order. pinned: whatever search says. An empty query
--- has neither arm: it brings up the most important memories and the latest of the other tiers.
+-- has neither arm: it brings up the most important memories and the latest of the other tiers. With a question,
+-- profile_limit of those memories come along whatever it asks: the space's profile.
 --
 -- Of what lies below the floor of relevance (`least_evidence`) only the ids come along, for the trace;
 -- memories come in full, because they may contradict one that is above.
@@ -141,13 +142,13 @@ ranked AS (
       FROM pool
 ),
 chosen AS MATERIALIZED (
-    SELECT id, text_version, tier, cosine_similarity, bm25_score, coverage, FALSE AS is_preference,
+    SELECT id, text_version, tier, cosine_similarity, bm25_score, coverage, FALSE AS is_preference, FALSE AS is_standing,
            evidence < (SELECT least_evidence FROM served) AND visible AND tier <> 'memories' AND cosine_similarity IS NOT NULL
                AS below_floor
       FROM ranked
      WHERE place <= %(candidate_limit)s
      UNION ALL
-    (SELECT id, text_version, tier, NULL, NULL, NULL, TRUE, FALSE
+    (SELECT id, text_version, tier, NULL, NULL, NULL, TRUE, FALSE, FALSE
        FROM entry_versions
       WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND closed_at IS NULL AND status = 'active'
         AND importance >= 0.7
@@ -156,7 +157,7 @@ chosen AS MATERIALIZED (
       ORDER BY importance DESC, id
       LIMIT %(preference_limit)s)
      UNION ALL
-    (SELECT id, text_version, tier, NULL, NULL, NULL, TRUE, FALSE
+    (SELECT id, text_version, tier, NULL, NULL, NULL, TRUE, FALSE, FALSE
        FROM entry_versions  -- looking back
       WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND importance >= 0.7
         AND category IN ('output_preference', 'personal_preference', 'assistant_preference')
@@ -167,17 +168,18 @@ chosen AS MATERIALIZED (
       ORDER BY importance DESC, id
       LIMIT %(preference_limit)s)
      UNION ALL
-    SELECT id, max(text_version), max(tier), NULL, NULL, NULL, FALSE, FALSE
+    SELECT id, max(text_version), max(tier), NULL, NULL, NULL, FALSE, FALSE, FALSE
       FROM entry_versions
      WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(pinned)s::uuid[])
      GROUP BY id
      UNION ALL
-    SELECT hit.id, hit.text_version, t.tier, NULL, NULL, NULL, FALSE, FALSE
+    SELECT hit.id, hit.text_version, t.tier, NULL, NULL, NULL, FALSE, %(asks)s, FALSE
       FROM unnest(enum_range(NULL::tier)) AS t(tier)
      CROSS JOIN LATERAL (
         SELECT id, text_version
-          FROM entry_versions  -- without a question: what matters most, what came last
-         WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND tier = t.tier AND NOT %(asks)s
+          FROM entry_versions  -- without a question: what matters most, what came last; with one: what always stands
+         WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND tier = t.tier
+           AND (NOT %(asks)s OR %(profile_limit)s::int > 0 AND t.tier = 'memories')
            AND scope = ANY(%(scopes)s::text[])
            AND CASE WHEN %(looks_back)s
                     THEN status IN ('active', 'superseded')
@@ -186,7 +188,7 @@ chosen AS MATERIALIZED (
                     ELSE status = 'active' AND closed_at IS NULL END
          ORDER BY CASE WHEN tier = 'memories' THEN coalesce(importance, 0.5) END DESC,
                   coalesce(occurred_at, last_confirmed_at) DESC, id DESC
-         LIMIT %(candidate_limit)s) AS hit
+         LIMIT CASE WHEN %(asks)s THEN %(profile_limit)s::int ELSE %(candidate_limit)s END) AS hit
 ),
 -- What pending proposals hold to be outdated: few, consolidation applies them within minutes.
 outdated AS MATERIALIZED (
@@ -209,7 +211,7 @@ SELECT c.id, e.version, e.sequence, c.tier::text AS tier, e.text, e.scope, e.fir
                 AND s.closed_at IS NULL AND s.status = 'superseded' AND s.reason <> 'merged') AS superseded,
        e.session, e.author_name AS author, coalesce(u.uses, 0) AS uses,
        coalesce(c.cosine_similarity, v.cosine_similarity) AS cosine_similarity, c.bm25_score, c.coverage,
-       c.is_preference, v.vector, o.outdated_by, c.below_floor
+       c.is_preference, c.is_standing, v.vector, o.outdated_by, c.below_floor
   FROM chosen c
   LEFT JOIN LATERAL (
     SELECT * FROM entry_versions x

@@ -100,6 +100,14 @@ SELECT m.*, p.name AS space
   JOIN spaces p ON p.tenant_id = m.tenant_id AND p.id = m.space_id
  ORDER BY m.turn, m.position;
 
+-- barred --
+-- Whose words of a turn stay out of personal memory; '' is everybody.
+SELECT b.viewer
+  FROM barriers b
+ WHERE b.tenant_id = %(tenant_id)s AND b.space_id = %(space_id)s
+   AND b.turn IN (%(turn)s, (SELECT t.given_id FROM turns t
+                              WHERE t.tenant_id = %(tenant_id)s AND t.space_id = %(space_id)s AND t.id = %(id)s));
+
 -- find_message --
 SELECT m.*, p.name AS space FROM messages m JOIN spaces p ON p.tenant_id = m.tenant_id AND p.id = m.space_id
  WHERE m.tenant_id = %(tenant_id)s AND m.space_id = %(space_id)s AND m.id = %(id)s AND m.deleted_at IS NULL;

@@ -43,7 +43,8 @@ def test_the_turn_before_is_indexed_and_not_shown():
         (Author("ANA", "irc"), "viewer:irc:@ana"),
         (Author("Ana"), None),
         (Author(None, "twitch"), None),
-        (Author("a/b", "irc"), None),
+        (Author("a/b", "irc"), "viewer:irc:@a%2fb"),
+        (Author("Ana", "matrix", "@ana:example.org"), "viewer:matrix:%40ana:example.org"),
         (Author("Ana", "t" * 150, "7" * 150), None),
     ],
 )
