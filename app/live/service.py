@@ -142,12 +142,7 @@ class LiveService:
         watch.lap("retrieve")
         retrieved = _gathered(found, reads, sources, degraded)
         self.models.expect(retrieved.models.values())
-        floor = base.overrides.min_relevance
-        shared_plan = replace(  # the questions are those of the reads
-            plan(replace(base, query="")),
-            query=base.query,
-            min_relevance=self.models.rules.min_relevance if floor is None else floor,
-        )
+        shared_plan = self._shared_plan(base)
         wordings = {read.plan.spaces[0].name: read.plan.wording for read in reads if read.plan.query}
         asked = replace(shared_plan, asks_outright=False)  # of whom it is asked stands in the request
         selection = select(base, asked, retrieved, self.models.rules, self.count, wordings=wordings)
@@ -182,6 +177,12 @@ class LiveService:
         history = request.base.history if session is None else got["session"] or ()
         return history, got.get("lore") or (), missing
 
+    def _shared_plan(self, base: AssemblyRequest) -> QueryPlan:
+        """What all reads have in common: the questions are theirs."""
+        asked = base.overrides.min_relevance
+        floor = self.models.rules.min_relevance if asked is None else asked
+        return replace(plan(replace(base, query="")), query=base.query, min_relevance=0.0 if base.looks_back else floor)
+
     def _reads(self, request: LiveRequest, live: LivePlan, base: AssemblyRequest) -> tuple[_Read, ...]:
         """What is asked of the store: one read for each person, the stream, each lore, and the records."""
         tenant_id = base.space.tenant_id
@@ -203,7 +204,7 @@ class LiveService:
         if live.records.is_read or wants_soul:
             people = (base.space, *(SpaceKey(tenant_id, pick.space) for pick in live.readers))
             read = self._read_of(base, "records" if live.records.is_read else "soul", Source.RECORDS, "")
-            holding = people if live.records.is_read else ()
+            holding = people if live.records.is_read and not base.looks_back else ()
             reads.append(replace(read, plan=replace(read.plan, record_spaces=holding, wants_soul=wants_soul)))
         return tuple(reads)
 

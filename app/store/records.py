@@ -139,7 +139,10 @@ class PostgresRecordUnit:
         raised = {**about, "viewers": list(barrier.viewers or ("",)), "record": record_id.uuid}
         await self.connection.execute(_SQL["raise_barrier"], raised)
         cursor = await self.connection.execute(_SQL["revise_barred"], about)
-        work = [NewJob(space.space_id, Task.PERSONAL, row[0], erase=True) for row in await cursor.fetchall()]
+        turns = [row[0] for row in await cursor.fetchall()]
+        work = [
+            NewJob(space.space_id, task, turn, erase=True) for turn in turns for task in (Task.PERSONAL, Task.MEMORIES)
+        ]
         await self.enqueue(self.connection, space.tenant_id, work)
 
 

@@ -217,6 +217,13 @@ async def test_a_logged_live_assembly_is_replayed_byte_for_byte(client):
     assert listed[0]["query"].startswith("Giulia, are there peanuts")
 
 
+async def test_looking_back_finds_what_was_there_then(client):
+    await remembers(client, viewer("ana"), "I live in Oslo.")
+    message = says("ana", "Giulia, where do I live?")
+    assert "Oslo" in (await live(client, message))["prompt"]
+    assert "Oslo" not in (await live(client, message, as_of="2020-01-01T00:00:00Z"))["prompt"]
+
+
 async def test_a_key_limited_to_a_stream_gets_nobodys_memory(client, connect, tenant):
     await remembers(client, viewer("ana"), "I live in Oslo.")
     limited = connect(tenant.issue(Role.READER, (STREAM, AGENT)))

@@ -81,7 +81,13 @@ def live_request(body: LivePlanBody, caller: Caller, now: datetime) -> LiveReque
         timeout_ms=body.timeout_ms,
     )
     if full is not None:
-        base = replace(base, format=full.format, record=full.record, overrides=full.overrides.to_domain())
+        base = replace(
+            base,
+            format=full.format,
+            record=full.record,
+            overrides=full.overrides.to_domain(),
+            looks_back=full.as_of is not None,
+        )
     return LiveRequest(
         base=base,
         batch=tuple(_heard(message, caller) for message in body.batch),
