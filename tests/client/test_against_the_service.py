@@ -56,7 +56,7 @@ NOT_IN_THE_CLIENT = {
     "GET /receipts/{id}",
     "GET /receipts/{id}/verify",
 }
-"""For tools of operators and editors, who have the API; corrections, forgetting, records and the live chat are to come."""
+"""For operators and editors, who have the API; corrections, forgetting, records and the live chat are to come."""
 
 
 @pytest.fixture
