@@ -9,13 +9,16 @@ UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 # Several BLAS threads fight over two cores: see docs/performance.md.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test test-bge-m3 check format lint types contracts bench chaos-turns eval eval-extraction clean lock
+.PHONY: run test test-slow test-bge-m3 check format lint types contracts bench chaos-turns eval eval-extraction clean lock
 
 run: $(VENV)/.run  ## Start the service with a small sample store, and show an assembled prompt
 	@RICORDO_LOG_LEVEL=$${RICORDO_LOG_LEVEL:-warning} exec $(BIN)/ricordo serve --sample examples/sample
 
 test: $(VENV)/.dev  ## Set up and run the tests
 	$(BIN)/pytest
+
+test-slow: $(VENV)/.dev  ## Run the tests that take minutes
+	$(BIN)/pytest -m slow
 
 test-bge-m3: $(BGE)/.done  ## Run the genuine bge-m3 code on a tiny model, in an environment of its own (2 GB)
 	$(BGE)/bin/pytest tests/bge_m3

@@ -19,19 +19,28 @@ import typer
 from pydantic_settings import SettingsError
 from uvicorn.loops.auto import auto_loop_factory
 
-from app import changing
+from app import changing, consolidating
 from app.api.openapi import VERSION
 from app.changing import Meter
+from app.consolidation.service import Progress, Report
 from app.domain.callers import ROLES, NewKey
 from app.domain.errors import UnavailableError
-from app.domain.spaces import check_space
+from app.domain.spaces import SpaceKey, check_space
 from app.embedding.measure import measure
 from app.embedding.pairs import built_in_pairs, read_pairs
 from app.embedding.report import report
 from app.logs import configure_logging
 from app.mcp_server.server import serve_stdio
 from app.reembed.service import ModelStatus
-from app.runtime import DEFAULT_TENANT, ConfigurationError, kept_key, open_database, open_embedder, open_keys
+from app.runtime import (
+    DEFAULT_TENANT,
+    ConfigurationError,
+    kept_key,
+    open_database,
+    open_embedder,
+    open_keys,
+    open_runtime,
+)
 from app.sample import SampleError, show_sample
 from app.serving import serve as serve_until_stopped
 from app.serving import work as work_until_stopped
@@ -40,6 +49,7 @@ from app.store.embedded import EmbeddedPostgresError
 from app.store.keys import KeyDescription
 from app.store.migrate import UnknownSchemaError
 from app.store.models import ModelRow, WrongModelError
+from app.store.transfer import PostgresTransfer, TransferError, space_of
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 keys = typer.Typer(no_args_is_help=True, help="API keys: create, list and revoke them. The service may be running.")
@@ -158,6 +168,62 @@ def revoke_key(
     _run(work)
 
 
+@app.command("export")
+def export_space(
+    space: Annotated[str, typer.Argument(help="The space, such as user:42.")],
+    out: Annotated[Path, typer.Option(help="The file to write; it must not be there yet.")],
+    tenant: Tenant = DEFAULT_TENANT,
+) -> None:
+    """Write a space to a file of JSON lines: every version and scope. The service may be running."""
+    name = _space(space)
+
+    async def work(settings: Settings) -> None:
+        lines = 1
+        async with open_keys(settings, tenant) as (tenant_id, store):
+            exported = PostgresTransfer(store.pool).export(SpaceKey(tenant_id, name))
+            header = await anext(exported)
+            with out.open("xb") as file:
+                file.write(header)
+                async for line in exported:
+                    file.write(line)
+                    lines += 1
+                    if lines % 1000 == 0:
+                        typer.echo(f"{lines:,} lines", err=True)
+        typer.echo(f"{lines:,} lines of {name} are in {out}.")
+
+    _run(work)
+
+
+@app.command("import")
+def import_space(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="What `ricordo export` wrote.")],
+    space: Annotated[str | None, typer.Option(help="Into which space; the exported one by default.")] = None,
+    tenant: Tenant = DEFAULT_TENANT,
+) -> None:
+    """Read a space from a file. What was forgotten here stays away; what is here already stays as it is."""
+    wanted = None if space is None else _space(space)
+
+    async def work(settings: Settings) -> None:
+        lines = file.read_bytes().splitlines()
+        name = wanted or space_of(lines)
+        async with open_keys(settings, tenant, create=True) as (tenant_id, _):
+            target = SpaceKey(tenant_id, name)
+        async with open_runtime(settings) as runtime:
+            brought = await runtime.transfer.bring(
+                target,
+                lines,
+                runtime.entries.embedders,
+                lambda done: typer.echo(f"{done:,} of {len(lines) - 1:,} lines", err=True),
+            )
+        rows = sum(brought.rows.values())
+        typer.echo(
+            f"{rows:,} rows are in {name}; left out: {brought.forgotten:,} that were forgotten here, "
+            f"{brought.known:,} entries that are here already."
+        )
+
+    _run(work)
+
+
 @app.command()
 def calibrate(
     pairs: Annotated[
@@ -211,6 +277,34 @@ def reembed(  # noqa: PLR0917 - typer calls it by name
             typer.echo(_moved_lines(moved))
 
     _run(work)
+
+
+@app.command()
+def consolidate(
+    space: Annotated[str, typer.Argument(help="The space, such as user:42.")],
+    tenant: Annotated[str, typer.Option(help="Whose space: the name of the tenant.")] = DEFAULT_TENANT,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change and why.")] = False,
+) -> None:
+    """Put a space in order now, while services go on: merge, supersede, archive. It can be stopped and run again."""
+    name = _space(space)
+
+    def show(progress: Progress) -> None:
+        typer.echo(progress.line(), err=True)
+
+    async def work(settings: Settings) -> None:
+        report, seconds = await consolidating.consolidate(settings, tenant, name, show, dry_run=dry_run)
+        if dry_run:
+            for change in report.changes:
+                typer.echo("\t".join((change.action, change.why, str(change.entry), str(change.kept or "-"))))
+        typer.echo(_report_line(report, seconds, dry_run=dry_run))
+
+    _run(work)
+
+
+def _report_line(report: Report, seconds: float, *, dry_run: bool) -> str:
+    figures = ", ".join(f"{count:,} {name}" for name, count in report.figures.items())
+    return f"{'Would do' if dry_run else 'Done'} in {seconds:.0f} s: {figures}."
 
 
 def _model_options(
@@ -292,6 +386,8 @@ _ONE_LINERS = (
     WrongModelError,
     ConfigurationError,
     SampleError,
+    TransferError,
+    FileExistsError,
     UnavailableError,
 )
 """Errors that say in one line what an operator can mend."""

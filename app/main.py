@@ -17,7 +17,9 @@ from app.api.openapi import DESCRIPTION, TAGS, VERSION, Api
 from app.api.v1 import (
     assemblies,
     context,
+    corrections,
     episodes,
+    forgetting,
     history,
     jobs,
     memories,
@@ -51,6 +53,8 @@ _RESOURCES = (
     spaces,
     tokens,
     assemblies,
+    corrections,
+    forgetting,
     jobs,
 )
 

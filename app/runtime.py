@@ -27,11 +27,17 @@ from app.assembly.records import AssemblyRules, BudgetTokens, Format, Section
 from app.assembly.records import Message as Said
 from app.assembly.render import MARKUP, render_block, render_section
 from app.assembly.service import AssemblyService
+from app.consolidation.service import ConsolidationService
+from app.contradictions.caches import forget_texts
 from app.contradictions.claims import derive_claim
+from app.contradictions.detect import SimilarityBand
+from app.corrections.service import CorrectionService
+from app.corrections.view import ViewStore
 from app.domain.callers import NewKey, Role
 from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind, PublicId
 from app.domain.soul import SoulBlock
+from app.domain.spaces import SpaceKey
 from app.embedding.calibration import CosineMap, ModelCalibration, calibrated
 from app.embedding.centre import measure_centre
 from app.embedding.counting import CountsBatches
@@ -50,11 +56,13 @@ from app.entries.search import SearchService
 from app.entries.service import EntryService
 from app.extraction.ports import Completer
 from app.extraction.service import ExtractionService
+from app.forgetting.service import ForgettingService
 from app.llm.client import ChatCompleter, completions_url
 from app.llm.summaries import LlmSummariser
 from app.llm.upstream import Upstream, open_upstream_client
 from app.maintenance.service import MaintenanceService
 from app.metrics import Metrics, Reading
+from app.profile.service import ProfileService
 from app.proxy.afterwards import Afterwards
 from app.scoring.asked import Asked
 from app.scoring.relevance import MIN_RELEVANCE
@@ -64,19 +72,24 @@ from app.soul.service import SoulService
 from app.store import embedded
 from app.store.archive import FolderArchive
 from app.store.assembly_log import PostgresAssemblyLog
+from app.store.consolidation import PostgresConsolidation
+from app.store.corrections import PostgresCorrections
 from app.store.entries import Pool, PostgresEntries
+from app.store.forgetting import PostgresForgetting
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
 from app.store.llm_budget import PostgresTokenBudget
 from app.store.maintenance import PostgresHousekeeping
 from app.store.migrate import migrate
 from app.store.models import ModelCentre, ModelRow, ModelSpec, adopt_model, list_models
 from app.store.pool import create_pool, ping
+from app.store.profile import PostgresProfile
 from app.store.queue import NO_QUEUE, Queue, QueueState, queue_state
 from app.store.resident.spaces import ResidentSpaces
 from app.store.retriever import PostgresRetriever
 from app.store.search import PostgresSearch
 from app.store.soul import PostgresSoul
 from app.store.spaces import PostgresSpaces
+from app.store.transfer import PostgresTransfer
 from app.store.turns import PostgresTurns
 from app.store.working import PostgresWorkingMemory, RedisWorkingMemory, connect_redis, ping_redis
 from app.text.terms import query_terms
@@ -164,12 +177,18 @@ class Runtime:
     keys: PostgresKeys
     spaces: PostgresSpaces
     entries: EntryService
+    corrections: CorrectionService
+    views: ViewStore
+    forgetting: ForgettingService
+    transfer: PostgresTransfer
     soul: SoulService
     search: SearchService
     assembly: AssemblyService
     assembly_log: AssemblyLog
     recorder: Recorder
     maintenance: MaintenanceService
+    consolidation: ConsolidationService
+    profile: ProfileService
     extraction: ExtractionService
     turns: TurnService
     jobs: JobService
@@ -488,13 +507,25 @@ def _build(
     count: TokenCounter,
     outside: "_Outside",
 ) -> Runtime:
-    entries = EntryService(PostgresEntries(pool, resident.drop), models, new_id)
+
+    def drop(space: SpaceKey) -> None:
+        resident.drop(space)
+        forget_texts()
+
+    store = PostgresEntries(pool, drop)
+    entries = EntryService(store, models, new_id)
+    consolidation = ConsolidationService(
+        PostgresConsolidation(store), partial(_band_of, models), settings.archive_below
+    )
     assembly_log = PostgresAssemblyLog(pool, resident.count_uses)
     queue = Queue(outside.url, random.random, settings.worker_concurrency)
     turns = PostgresTurns(pool, queue, new_uuid)
     working = _working_memory(settings, turns, outside.redis)
     summariser = None if outside.completer is None else LlmSummariser(outside.completer)
-    queue.handlers.update(TurnTasks(turns, entries, working, summariser).handlers)
+    budget = PostgresTokenBudget(pool, settings.llm_tokens_per_day)
+    extraction = ExtractionService(outside.completer, budget, count)
+    tasks = TurnTasks(turns, entries, working, entries, extraction, _now, summariser)
+    queue.handlers.update(tasks.handlers)
     archive_dir = settings.history_archive_dir
     archive = None if archive_dir is None else FolderArchive(archive_dir)
     history = HistoryService(turns, archive, settings.history_days, _now)
@@ -502,6 +533,10 @@ def _build(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
         entries=entries,
+        corrections=CorrectionService(PostgresCorrections(pool), models, new_id),
+        views=PostgresCorrections(pool),
+        transfer=PostgresTransfer(pool),
+        forgetting=ForgettingService(PostgresForgetting(pool, drop), new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
         assembly=AssemblyService(
@@ -519,12 +554,15 @@ def _build(
             settings.assembly_log_days,
             lambda tenant_id: turns.close_silent(tenant_id, CONVERSATION_GAP.total_seconds()),
             history.purge,
+            lambda tenant_id: consolidation.run_due(tenant_id, settings.consolidation_hours, _now()),
         ),
+        consolidation=consolidation,
+        profile=ProfileService(PostgresProfile(pool)),
         turns=TurnService(turns, working, new_id),
         jobs=JobService(turns),
         history=history,
         queue=queue,
-        extraction=ExtractionService(outside.completer, PostgresTokenBudget(pool, settings.llm_tokens_per_day), count),
+        extraction=extraction,
         count=count,
         probes=Probes(
             lambda: ping(pool),
@@ -559,6 +597,11 @@ async def _reading(pool: Pool, resident: ResidentSpaces, embedder: RunningEmbedd
             "queue_workers": state.workers,
         }
     return Reading(gauges, counters)
+
+
+def _band_of(models: ServedModels, model_id: int) -> SimilarityBand | None:
+    """Where a model's contradictions lie; None for one that this process has not loaded."""
+    return next((model.calibration.band for model in models.served if model.id == model_id), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -619,7 +662,9 @@ class AssemblySessions:
     async def recent(self, tenant_id: UUID, session: PublicId) -> tuple[Said, ...]:
         """Oldest first; without prompts, the output of tools and quotations of our own prompts."""
         messages = await self.working.recent(tenant_id, session)
-        return tuple(Said(text, _author(m), m.said_at, own_space(m)) for m in messages if (text := heard(m)))
+        return tuple(
+            Said(text, _author(m), m.said_at, own_space(m), m.turn.uuid) for m in messages if (text := heard(m))
+        )
 
 
 def _author(message: Message) -> str:

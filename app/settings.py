@@ -118,6 +118,12 @@ class Settings(BaseSettings):
     consolidation_seconds: float = Field(60.0, ge=1.0)
     """How often proposed supersessions are made good. They hold in assemblies at once, so this is no haste."""
 
+    consolidation_hours: float = Field(24.0, ge=0.01)
+    """How often a space that was written to is consolidated: repetitions, contradictions, what has faded."""
+
+    archive_below: float = Field(0.02, ge=0, le=0.5)
+    """The strength below which an entry is archived. .02 is 508 days after a memory was last confirmed; 0: never."""
+
     worker: Literal["embedded", "none"] = "embedded"
     """Who works on what was said: this process, or `ricordo worker` alone, which production should run."""
 

@@ -20,6 +20,7 @@ from evals.progress import say
 from evals.records import Corpus
 from evals.report import as_json, table
 from evals.run import measure
+from evals.scripted import play_all
 from evals.service import running
 from evals.ties import ties
 from evals.weighing import WEIGHT_SETS, Compared, compare, weight_sets, without_each
@@ -57,7 +58,10 @@ def main() -> None:
 
 async def _measured(work: Work) -> Tally:
     async with running() as service:
-        return await measure(service, work)
+        tally = await measure(service, work)
+        for failed in await play_all(service, tally):
+            say(f"scripted conversation: {failed}")
+        return tally
 
 
 def _ablate(options: argparse.Namespace, work: Work) -> None:

@@ -32,10 +32,11 @@ class DegradedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A running service and a caller of its own tenant."""
+    """A running service, a caller of its own tenant, and that caller's key."""
 
     runtime: Runtime
     caller: Caller
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,8 @@ async def running(**given: object) -> AsyncIterator[Service]:
     with tempfile.TemporaryDirectory(prefix="ricordo-eval-") as folder:
         settings = Settings.model_validate({"data_dir": Path(folder), "database_url": None, "api_key": None, **given})
         async with open_runtime(settings) as runtime:
-            caller = await runtime.keys.authenticate(first_key(settings.data_dir))
-            yield Service(runtime, caller)
+            key = first_key(settings.data_dir)
+            yield Service(runtime, await runtime.keys.authenticate(key), key)
 
 
 def _whole(degraded: Sequence[str]) -> None:

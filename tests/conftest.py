@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 
 import httpx
+import hypothesis
 import pytest
 
 from app.domain.callers import NewKey, Role
@@ -14,6 +15,9 @@ from app.runtime import Runtime, new_secret, new_uuid, open_runtime
 from app.settings import Settings
 from app.store import embedded
 from app.store.keys import ensure_key
+
+hypothesis.settings.register_profile("ricordo", deadline=None)  # how long a test takes says more of the machine
+hypothesis.settings.load_profile("ricordo")
 
 _TENANTS = count(1)
 

@@ -21,6 +21,8 @@ TAGS = [
     {"name": "procedures", "description": "How to do something, and when it applies."},
     {"name": "soul", "description": "The named pieces of an agent's identity, in every prompt of its space."},
     {"name": "search", "description": "Hybrid search over the three tiers."},
+    {"name": "corrections", "description": "What was put right, what it replaced, and what to ask."},
+    {"name": "forgetting", "description": "Erasing for good, and the receipts of it."},
     {"name": "assemblies", "description": "What was put into a prompt, and why; kept for some days."},
     {"name": "spaces", "description": "The isolated containers of a tenant's memory."},
     {"name": "tokens", "description": "Keys of one space that expire soon."},

@@ -3,7 +3,7 @@
 A prompt is rendered again from the logged versions and signals: the same bytes, unless something was erased.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -17,6 +17,7 @@ from app.assembly.records import (
     Candidate,
     Dropped,
     DropReason,
+    Notice,
     Remark,
     RemarkKind,
     Scored,
@@ -65,10 +66,25 @@ class LogRow:
         return tuple((parse_id(e["id"]), e["version"]) for e in self.outcome["entries"])
 
     @property
+    def notice_ids(self) -> tuple[PublicId, ...]:
+        """The corrections that the prompt told of."""
+        told = [ids[0] for kind, ids in self.outcome["remarks"] if kind == RemarkKind.NOTICE]
+        return tuple(map(parse_id, told))
+
+    @property
     def soul_versions(self) -> tuple[tuple[PublicId, int], ...]:
         """The soul blocks that were seen, with their versions."""
         seen = (*self.outcome["soul"], *self.outcome["dropped_soul"])
         return tuple((parse_id(block_id), version) for block_id, version in seen)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What still exists of a logged prompt: versions of entries, of soul blocks (dropped ones too), notices."""
+
+    entries: tuple[Entry, ...]
+    blocks: tuple[SoulBlock, ...]
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,20 +135,17 @@ def _digest(prompt: str) -> str:
     return sha256(prompt.encode()).hexdigest()
 
 
-def replay(
-    row: LogRow, request: AssemblyRequest, entries: Iterable[Entry], blocks: Iterable[SoulBlock], count: TokenCounter
-) -> Replayed:
+def replay(row: LogRow, request: AssemblyRequest, parts: Parts, count: TokenCounter) -> Replayed:
     """Render a logged assembly again.
 
     Args:
         request: The logged request.
-        entries: The logged versions that still exist, in any order.
-        blocks: The logged versions of soul blocks that still exist, dropped ones too.
+        parts: What still exists of it.
     """
-    selection = selection_from(row, tuple(entries), tuple(blocks))
+    selection = selection_from(row, parts)
     assembly = compose(selection, request)
-    logged = len(row.outcome["entries"]) + len(row.outcome["soul"])
-    erased = logged - len(selection.entries) - len(selection.soul)
+    logged = len(row.outcome["entries"]) + len(row.outcome["soul"]) + len(row.notice_ids)
+    erased = logged - len(selection.entries) - len(selection.soul) - len(selection.notices)
     if erased:
         tokens = {**selection.tokens, "total": count(assembly.prompt)}
         assembly = replace(assembly, selection=replace(selection, tokens=tokens))
@@ -141,17 +154,18 @@ def replay(
     )
 
 
-def selection_from(row: LogRow, entries: Sequence[Entry], blocks: Sequence[SoulBlock]) -> Selection:
+def selection_from(row: LogRow, parts: Parts) -> Selection:
     """The logged selection, without what was erased since."""
     outcome = row.outcome
-    by_version = {(str(e.id), e.version): e for e in entries}
-    by_block = {(str(b.id), b.version): b for b in blocks}
+    by_version = {(str(e.id), e.version): e for e in parts.entries}
+    by_block = {(str(b.id), b.version): b for b in parts.blocks}
     chosen = tuple(
         _selected(item, by_version[item["id"], item["version"]])
         for item in outcome["entries"]
         if (item["id"], item["version"]) in by_version
     )
     texts = {str(e.scored.candidate.id): e.scored.candidate.text for e in chosen}
+    told = texts.keys() | {str(notice.id) for notice in parts.notices}
     return Selection(
         soul=tuple(by_block[i, v] for i, v in outcome["soul"] if (i, v) in by_block),
         dropped_soul=tuple(by_block[i, v] for i, v in outcome["dropped_soul"] if (i, v) in by_block),
@@ -167,11 +181,10 @@ def selection_from(row: LogRow, entries: Sequence[Entry], blocks: Sequence[SoulB
             if all(i in texts for i in ids)
         ),
         remarks=tuple(
-            Remark(RemarkKind(kind), tuple(map(parse_id, ids)))
-            for kind, ids in outcome["remarks"]
-            if texts.keys() >= set(ids)
+            Remark(RemarkKind(kind), tuple(map(parse_id, ids))) for kind, ids in outcome["remarks"] if told >= set(ids)
         ),
         tokens=outcome["tokens"],
+        notices=parts.notices,
     )
 
 

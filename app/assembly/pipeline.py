@@ -14,6 +14,7 @@ from app.assembly.records import (
     Candidate,
     Dropped,
     DropReason,
+    Notice,
     Remark,
     RemarkKind,
     Retrieved,
@@ -71,7 +72,7 @@ def select(
     ranked = rank(telling_most, request.overrides.must_include, lambda space: of_space.get(space, rules).band)
     packed = pack(ranked, retrieved.soul, request, count)
     remarks = remark(screened, packed.entries, plan, retrieved)
-    texts = remark_texts(remarks, packed.entries)
+    texts = remark_texts(remarks, packed.entries, retrieved.notices)
     kept_remarks, remark_tokens = pack_remarks(remarks, texts, packed, request, count)
     return Selection(
         soul=packed.soul,
@@ -89,6 +90,7 @@ def select(
         unresolved=screened.unresolved,
         remarks=kept_remarks,
         tokens={"total": sum(packed.tokens.values()) + remark_tokens, **packed.tokens},
+        notices=_told(kept_remarks, retrieved.notices),
     )
 
 
@@ -215,7 +217,7 @@ def rank(scored: Sequence[Scored], pinned: frozenset[PublicId], band_of: BandOf)
 
 
 def remark(screened: Screened, kept: Sequence[Selected], plan: QueryPlan, retrieved: Retrieved) -> tuple[Remark, ...]:
-    """What the prompt must say about the memory itself: conflicts first, then what is missing."""
+    """What the prompt must say about the memory itself: what was corrected, conflicts, what is missing."""
     present = {e.scored.candidate.id for e in kept}
     conflicts = [Remark(RemarkKind.CONFLICT, u.ids) for u in screened.unresolved if present.issuperset(u.ids)]
     replaced = [
@@ -228,12 +230,15 @@ def remark(screened: Screened, kept: Sequence[Selected], plan: QueryPlan, retrie
         notices.append(Remark(RemarkKind.SOURCE_UNAVAILABLE))
     elif plan.asks_outright and not kept:
         notices.append(Remark(RemarkKind.NOTHING_KNOWN))
-    return (*conflicts, *replaced, *notices)
+    told = [Remark(RemarkKind.NOTICE, (notice.id,)) for notice in retrieved.notices]
+    return (*told, *conflicts, *replaced, *notices)
 
 
-def remark_texts(remarks: Sequence[Remark], kept: Sequence[Selected]) -> tuple[str, ...]:
+def remark_texts(
+    remarks: Sequence[Remark], kept: Sequence[Selected], notices: Sequence[Notice] = ()
+) -> tuple[str, ...]:
     """The sentences of the remarks, in their order."""
-    texts = {e.scored.candidate.id: e.scored.candidate.text for e in kept}
+    texts = {e.scored.candidate.id: e.scored.candidate.text for e in kept} | dict(notices)
     return tuple(_sentence(r.kind, [texts[i] for i in r.ids]) for r in remarks)
 
 
@@ -245,8 +250,16 @@ def _sentence(kind: RemarkKind, texts: Sequence[str]) -> str:
             return f"The preference “{texts[0]}” no longer holds; now: “{texts[1]}”"
         case RemarkKind.NOTHING_KNOWN:
             return "Nothing is remembered about this. Say so rather than guess."
+        case RemarkKind.NOTICE:
+            return texts[0]
         case RemarkKind.SOURCE_UNAVAILABLE:
             return "The memory could not be read just now. Do not guess what it holds."
+
+
+def _told(remarks: Sequence[Remark], notices: Sequence[Notice]) -> tuple[Notice, ...]:
+    """The notices that there was room for."""
+    told = {remark.ids[0] for remark in remarks if remark.kind is RemarkKind.NOTICE}
+    return tuple(notice for notice in notices if notice.id in told)
 
 
 def _stored_supersessions(kept: Sequence[Selected]) -> tuple[Supersession, ...]:
@@ -284,7 +297,7 @@ def compose(selection: Selection, request: AssemblyRequest) -> Assembly:
     facts = [e for e in selection.entries if e.section is Section.RELEVANT_FACTS]
     sections[Section.RELEVANT_FACTS].append(render_groups(_groups(facts, request), markup))
     sections[Section.RELEVANT_FACTS] += [
-        render_remark(text, markup) for text in remark_texts(selection.remarks, selection.entries)
+        render_remark(text, markup) for text in remark_texts(selection.remarks, selection.entries, selection.notices)
     ]
     rendered = {section: render_section(section, elements, markup) for section, elements in sections.items()}
     prompt = "".join(rendered.values())

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from app.assembly.log import Logged, LogRow
-from app.domain.entries import Entry
+from app.assembly.log import Logged, LogRow, Parts
 from app.domain.errors import UnavailableError
 from app.domain.ids import PublicId
-from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey
 
 _WAITING = 1000
@@ -41,8 +39,8 @@ class AssemblyLog(Protocol):
         """The assemblies of a space, newest first, `before` exclusive."""
         ...
 
-    async def parts(self, tenant_id: UUID, row: LogRow) -> tuple[tuple[Entry, ...], tuple[SoulBlock, ...]]:
-        """The logged versions of entries and soul blocks that still exist."""
+    async def parts(self, tenant_id: UUID, row: LogRow) -> Parts:
+        """What still exists of a logged prompt."""
         ...
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,12 +96,14 @@ class Message:
 
     Attributes:
         space: The only space whose memories it can contradict; None for any.
+        turn: The turn that it is part of, if that is known: its episode has the id of it and says nothing new.
     """
 
     text: str
     author: str | None = None
     at: datetime | None = None
     space: str | None = None
+    turn: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +232,13 @@ class Candidate:
         )
 
 
+class Notice(NamedTuple):
+    """What the prompt tells of a correction once: what was saved, or a question."""
+
+    id: PublicId
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Retrieved:
     """What the store brought up in one round trip.
@@ -237,6 +247,7 @@ class Retrieved:
         degraded: What is missing: `dense`, `lexical` or `store`.
         below_floor: What is not relevant enough to be in the prompt, so that its text was left behind.
         models: The embedding model that serves each space, by the space's name.
+        notices: Of corrections of the main space, oldest first.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -244,6 +255,7 @@ class Retrieved:
     degraded: tuple[str, ...] = ()
     below_floor: tuple[PublicId, ...] = ()
     models: Mapping[str, int] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +308,12 @@ class RemarkKind(StrEnum):
     REPLACED_PREFERENCE = "replaced_preference"
     NOTHING_KNOWN = "nothing_known"
     SOURCE_UNAVAILABLE = "source_unavailable"
+    NOTICE = "notice"
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One sentence about the memory itself; the entries it is about are in the prompt."""
+    """One sentence about the memory itself; the entries it is about are in the prompt. Of a notice, its own id."""
 
     kind: RemarkKind
     ids: tuple[PublicId, ...] = ()
@@ -313,6 +326,7 @@ class Selection:
     Attributes:
         entries: In the order of the prompt.
         tokens: Tokens of `total`, `soul` and every tier, wrappers included; the total includes the remarks.
+        notices: Those that the remarks tell.
     """
 
     soul: tuple[SoulBlock, ...]
@@ -323,6 +337,7 @@ class Selection:
     unresolved: tuple[Unresolved, ...]
     remarks: tuple[Remark, ...]
     tokens: Mapping[str, int]
+    notices: tuple[Notice, ...] = ()
 
     @property
     def dropped_counts(self) -> dict[str, int]:

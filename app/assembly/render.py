@@ -91,21 +91,21 @@ _LINE_BREAKS = {
 } | {code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F) if chr(code) not in "\t\n\r"}
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Escape backslashes and line breaks, so that a text stays in its own line; reversible."""
     return text.translate(_LINE_BREAKS)
 
 
 def _line(name: str, attributes: _Attributes, text: str) -> str:
     """One list item: attributes first, in brackets."""
-    label = ", ".join(_one_line(value) for value in attributes.values())
+    label = ", ".join(one_line(value) for value in attributes.values())
     if name == "note":
-        return f"- Note: {_one_line(text)}\n"
-    return f"- [{label}] {_one_line(text)}\n" if label else f"- {_one_line(text)}\n"
+        return f"- Note: {one_line(text)}\n"
+    return f"- [{label}] {one_line(text)}\n" if label else f"- {one_line(text)}\n"
 
 
 def _heading(name: str, attributes: _Attributes) -> str:
-    return " ".join([_TITLES[name], *(f"of {_one_line(value)}" for value in attributes.values())])
+    return " ".join([_TITLES[name], *(f"of {one_line(value)}" for value in attributes.values())])
 
 
 def _markdown_open(name: str, depth: int, attributes: _Attributes) -> str:

@@ -189,6 +189,8 @@ def _similarity(candidates: Sequence[Candidate]) -> NDArray[np.float32] | None:
 
 def _said_in_history(candidate: Candidate, history: Sequence[Message]) -> DropReason | None:
     for message in history:
+        if candidate.tier is Tier.EPISODES and candidate.id.uuid == message.turn:
+            return DropReason.COVERED_BY_HISTORY
         by_agent = (message.author or "").casefold() in AGENT_AUTHORS
         if candidate.tier is Tier.MEMORIES and not by_agent and _contradicted(candidate, message):
             return DropReason.CONTRADICTED_BY_HISTORY

@@ -17,6 +17,9 @@ _EMBED_SHARE = 0.6
 """Of the time that a request has, the embedder may take this share; retrieval needs the rest."""
 
 
+Amend = Callable[[Retrieved], Retrieved]
+
+
 @dataclass(frozen=True, slots=True)
 class Assembled:
     """A finished prompt, with how it came about.
@@ -67,8 +70,11 @@ class AssemblyService:
     count: TokenCounter
     seconds: Callable[[], float]
 
-    async def assemble(self, request: AssemblyRequest) -> Assembled:
+    async def assemble(self, request: AssemblyRequest, amend: Amend | None = None) -> Assembled:
         """Build a prompt. What fails or is late is left out and named in `degraded`.
+
+        Args:
+            amend: Changes what was retrieved: for a look at what a change of the store would do.
 
         Raises:
             NotFoundError: If a pinned entry is not in the spaces read, or not active.
@@ -90,6 +96,8 @@ class AssemblyService:
         if said is not None:
             request = replace(request, history=said)
         self.models.expect(retrieved.models.values())
+        if amend is not None:
+            retrieved = amend(retrieved)
         watch.lap("retrieve")
         _check_pinned(request, retrieved)
         selection = select(request, query_plan, retrieved, self.models.rules, self.count)

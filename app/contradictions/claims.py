@@ -23,11 +23,12 @@ def derive_claim(text: str) -> Claim | None:
 
 def claim_key(claim: Claim) -> tuple[str, str]:
     """Subject and attribute in normal form: two claims with one key are about the same thing."""
-    return _claim_key(claim.subject, claim.attribute)
+    return claim_key_of(claim.subject, claim.attribute)
 
 
 @lru_cache(maxsize=8192)
-def _claim_key(subject: str, attribute: str) -> tuple[str, str]:
+def claim_key_of(subject: str, attribute: str) -> tuple[str, str]:
+    """The key of a claim about a subject and an attribute."""
     return subject_key(subject), _attribute_key(attribute)
 
 

@@ -45,7 +45,7 @@ def facts_of(text: str, claim: Claim | None) -> Facts:
     implied = tuple((claim_key(one), one) for _, each in asserted if (one := implied_claim(each)))
     denied = tuple((claim_key(one.claim), one.claim) for one in read if one.denied)
     liked = tuple(found for key, one in asserted if (found := _liking(key, one)))
-    switched = tuple(_switch(key, one) for key, one in asserted if key[1].startswith(_PREFERRED) and _says_now(text))
+    switched = tuple(_switch(key, one) for key, one in asserted if key[1].startswith(_PREFERRED) and says_now(text))
     framed = tuple((("frame", frame.around), frame.value) for frame in frames_of(text))
     keys = frozenset(key for pairs in (asserted, implied, denied, liked, switched, framed) for key, _ in pairs)
     return Facts(keys, asserted, implied, denied, liked, switched, framed)
@@ -93,6 +93,7 @@ def _switch(key: Key, claim: Claim) -> tuple[Key, str]:
     return (subject, _LIKED + attribute.removeprefix(_PREFERRED)), value_key(claim)
 
 
-def _says_now(text: str) -> bool:
+def says_now(text: str) -> bool:
+    """Whether a text says that something has changed: "now", "instead"."""
     words = {word.folded for sentence in sentences(text) for word in sentence.words}
     return any(not words.isdisjoint(language.words["switches"]) for language in languages())

@@ -12,7 +12,7 @@ from app.contradictions.normal import is_in
 from app.contradictions.phrase import Phrase
 from app.contradictions.subjects import SELF, Subject, subjects_of
 from app.contradictions.values import NONE, read_value
-from app.contradictions.wording import Sentence, Word, sentences
+from app.contradictions.wording import TEXT_CHARS, Sentence, Word, sentences
 from app.domain.entries import Cardinality, Claim
 
 ATTITUDE = "attitude"
@@ -78,6 +78,25 @@ def readings(text: str) -> tuple[Reading, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def bare_reading(text: str) -> Reading | None:
+    """The one thing that a text asserts, if it says nothing else: a single sentence that ends with the value."""
+    known = sentences(text)
+    if len(known) != 1 or known[0].is_question or len(text) > TEXT_CHARS:
+        return None
+    words = known[0].words
+    for language in _likely_languages(known[0]):
+        for start, may_be_elided in list(_starts(words, language, is_first=True))[:2]:
+            clause = _clause(text, words, start, language) if _is_lead(words[:start], language) else None
+            said = _first_said(clause, may_be_elided=may_be_elided) if clause else None
+            if clause and said and said[2] == len(clause.words) and not said[0].denied:
+                return said[0]
+    return None
+
+
+def _is_lead(words: tuple[Word, ...], language: Language) -> bool:
+    return all(word.folded in language.words["leads"] for word in words)
+
+
 def _sentence_readings(text: str, sentence: Sentence, *, is_first: bool) -> Iterator[Reading]:
     read: set[int] = set()
     likely = _likely_languages(sentence)
@@ -124,10 +143,15 @@ def _clause(text: str, words: tuple[Word, ...], start: int, language: Language) 
 
 
 def _read(clause: _Clause, *, may_be_elided: bool) -> Reading | None:
+    said = _first_said(clause, may_be_elided=may_be_elided)
+    return said[0] if said else None
+
+
+def _first_said(clause: _Clause, *, may_be_elided: bool) -> _Said | None:
     for subject in subjects_of(clause.words, clause.language):
         said = _noun_says(clause, subject) or _verb_says(clause, subject, may_be_elided=may_be_elided)
         if said and not clause.has_hedge(said[1]):
-            return said[0]
+            return said
     return None
 
 

@@ -91,17 +91,18 @@ def direction(new: Statement, old: Statement) -> Literal["new", "old"] | None:
     history of the space. Two given and equal `valid_from` decide nothing.
     """
     both_given = new.valid_from is not None and new.valid_from == old.valid_from
-    if both_given and _scope_strength(new.scope) == _scope_strength(old.scope):
+    if both_given and scope_strength(new.scope) == scope_strength(old.scope):
         return None
     return "new" if _strength(new) > _strength(old) else "old"
 
 
-def _scope_strength(scope: str) -> tuple[int, int]:
+def scope_strength(scope: str) -> tuple[int, int]:
+    """How particular a scope is: deeper first, then by its kind; more is stronger."""
     return scope_depth(scope), _RANK_OF_KIND.get(scope.partition(":")[0], 0)
 
 
 def _strength(one: Statement) -> Strength:
-    return (*_scope_strength(one.scope), *one.since, one.id)
+    return (*scope_strength(one.scope), *one.since, one.id)
 
 
 def _opponents(

@@ -180,8 +180,10 @@ class Entry:
         last_confirmed_at: When somebody last said that it holds.
         unresolved: In conflict with another entry, and nothing decides which holds.
         superseded_by: The entry that holds instead, when status is superseded.
+        merged_from: Entries that said the same and gave way to this one, by id: they keep where each comes from.
         reason: Why this version was written: created, edited, reinforced, superseded, unresolved, resolved, undo,
-            outcome.
+            outcome, merged, archived, restored, corrected, refused.
+        corrected: Said to put something else right: it outranks what it replaced for good.
     """
 
     id: PublicId
@@ -197,7 +199,9 @@ class Entry:
     last_confirmed_at: datetime
     unresolved: bool = False
     superseded_by: PublicId | None = None
+    merged_from: tuple[PublicId, ...] = ()
     reason: str = "created"
+    corrected: bool = False
 
     @property
     def is_live(self) -> bool:

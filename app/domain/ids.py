@@ -29,6 +29,8 @@ class IdKind(StrEnum):
     TURN = "trn"
     MESSAGE = "msg"
     JOB = "job"
+    CORRECTION = "cor"
+    RECEIPT = "rcp"
 
 
 _PREFIXES = frozenset(kind.value for kind in IdKind)

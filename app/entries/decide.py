@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 from app.contradictions.claims import claim_key, values_conflict
 from app.contradictions.detect import Statement
@@ -12,6 +13,10 @@ from app.domain.ids import PublicId
 
 ClaimPlace = tuple[str, str, str]
 """Scope, subject and attribute: where at most one value is current."""
+
+
+BY_HAND = frozenset({"undo", "restored"})
+"""Reasons of versions by which somebody took a change back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,11 @@ def claim_place(entry: Entry) -> ClaimPlace | None:
     return (entry.content.scope, *claim_key(claim))
 
 
+def claim_keys(contents: Iterable[Content]) -> list[tuple[str, str]]:
+    """The claim keys of some contents, sorted."""
+    return sorted({claim_key(content.claim) for content in contents if content.claim is not None})
+
+
 def rivals_of(entry: Entry, claimants: Iterable[Entry]) -> tuple[Entry, ...]:
     """The active entries that claim another value at the same place, oldest first."""
     place = claim_place(entry)
@@ -98,16 +108,22 @@ def rivals_of(entry: Entry, claimants: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple(sorted(found, key=lambda other: other.sequence))
 
 
-def settle(entry: Entry, claimants: Iterable[Entry], moment: Moment) -> Settled:
+def settle(entry: Entry, claimants: Iterable[Entry], moment: Moment, *, heard: bool = False) -> Settled:
     """Decide between an entry and those that claim otherwise: the later one holds.
 
     When an older one turns out to hold, the entry is stored as already superseded; when nothing decides,
     all stay and are marked unresolved.
+
+    Args:
+        heard: Whether it was said in a conversation, of which we may learn late: what somebody has said since holds.
     """
     entry = replace(entry, unresolved=False)
     rivals: list[Entry] = []
     for rival in rivals_of(entry, claimants):
-        match direction(statement(entry), statement(rival)):
+        late = heard and entry.last_confirmed_at < rival.last_confirmed_at
+        if late and not (entry.corrected and not rival.corrected):
+            return Settled(_as_superseded(entry, rival))
+        match _direction(entry, rival):
             case "new":
                 rivals.append(supersede(rival, entry, moment))
             case "old":
@@ -117,6 +133,23 @@ def settle(entry: Entry, claimants: Iterable[Entry], moment: Moment) -> Settled:
                 if not rival.unresolved:
                     rivals.append(replace(next_version(rival, moment, reason="unresolved"), unresolved=True))
     return Settled(entry, tuple(rivals))
+
+
+def _direction(entry: Entry, rival: Entry) -> Literal["new", "old"] | None:
+    """Which of two holds: a correction against what is none, else what `direction` says."""
+    if entry.corrected and not rival.corrected:
+        return "new"
+    return direction(statement(entry), statement(rival))
+
+
+def refused(entry: Entry, by: Entry | None) -> Entry:
+    """An entry that says again what a correction took back: kept as history, never served.
+
+    Args:
+        by: What holds instead, if it is still there.
+    """
+    kept = replace(entry, reason="refused", unresolved=False)
+    return replace(kept, status=Status.RETRACTED) if by is None else _as_superseded(kept, by)
 
 
 def relieved(standing: Iterable[Entry], moment: Moment) -> tuple[Entry, ...]:
@@ -129,9 +162,23 @@ def relieved(standing: Iterable[Entry], moment: Moment) -> tuple[Entry, ...]:
     )
 
 
-def supersede(loser: Entry, winner: Entry, moment: Moment) -> Entry:
+def supersede(loser: Entry, winner: Entry, moment: Moment, *, reason: str = "superseded") -> Entry:
     """The loser's next version: superseded, true until the winner began to be."""
-    return _as_superseded(next_version(loser, moment, reason="superseded"), winner)
+    return _as_superseded(next_version(loser, moment, reason=reason), winner)
+
+
+def is_kept_by_hand(entry: Entry) -> bool:
+    """Whether somebody undid the last change: what they undid is not done again until the entry changes."""
+    return entry.reason in BY_HAND
+
+
+def may_give_way(loser: Entry, winner: Entry) -> bool:
+    """Whether the loser may be superseded unasked: not if one of both was kept by hand when the other was known."""
+    return not (_is_kept_beside(loser, winner) or _is_kept_beside(winner, loser))
+
+
+def _is_kept_beside(entry: Entry, other: Entry) -> bool:
+    return is_kept_by_hand(entry) and other.sequence < entry.sequence
 
 
 def _as_superseded(entry: Entry, winner: Entry) -> Entry:

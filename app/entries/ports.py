@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.entries import Category, Entry, Status, Tier
+from app.domain.evidence import KeptEvidence
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
 from app.entries.decide import Moment
+from app.entries.tombstones import Mark, Tombstone
 from app.text.terms import DocumentTerms
 
 NewId = Callable[[IdKind, UUID], PublicId]
@@ -128,6 +130,18 @@ class SpaceUnit(Protocol):
         """The current version of an entry."""
         ...
 
+    async def currents(self, entry_ids: Sequence[PublicId]) -> tuple[Entry, ...]:
+        """The current versions of entries, in no order; those erased are missing."""
+        ...
+
+    async def merged_into(self, entry_id: PublicId) -> tuple[Entry, ...]:
+        """The entries that said the same as this one and gave way to it, by id."""
+        ...
+
+    async def carry_uses(self, merged: Sequence[PublicId], kept: PublicId) -> None:
+        """Count the uses of entries that were merged for the one that is kept."""
+        ...
+
     async def versions(self, wanted: Sequence[tuple[PublicId, int]]) -> tuple[Entry, ...]:
         """Given versions of entries, in the order asked for; those erased are missing."""
         ...
@@ -140,12 +154,16 @@ class SpaceUnit(Protocol):
         """The active entries that have one of these claim keys."""
         ...
 
+    async def tombstones(self, marks: Sequence[Mark]) -> Mapping[Mark, Tombstone]:
+        """Those of some marks that stand in the space."""
+        ...
+
     async def write(self, writes: Sequence[VersionWrite]) -> None:
         """Store versions and bring every index up to them."""
         ...
 
-    async def erase(self, entry: Entry) -> Mapping[str, int]:
-        """Remove an entry physically, all versions and traces; says how many rows of each kind."""
+    async def erase(self, *entries: Entry) -> Mapping[str, int]:
+        """Remove entries physically, all versions and traces; says how many rows of each kind."""
         ...
 
     async def take_proposals(self) -> tuple[Proposal, ...]:
@@ -162,6 +180,34 @@ class SpaceUnit(Protocol):
 
     async def mark_derived(self, entry_id: PublicId) -> bool:
         """Note that an entry is made from something; whether it never was before, even if it was erased since."""
+        ...
+
+    async def is_derived(self, entry_id: PublicId) -> bool:
+        """Whether an entry was made from something."""
+        ...
+
+    async def evidence_of_turn(self, turn: PublicId) -> tuple[KeptEvidence, ...]:
+        """What is remembered here of the messages of a turn, and what is not to be."""
+        ...
+
+    async def evidence_of(self, entry_id: PublicId) -> tuple[KeptEvidence, ...]:
+        """What an entry rests on, oldest first; without what was erased."""
+        ...
+
+    async def keep_evidence(self, evidence: Sequence[KeptEvidence]) -> None:
+        """Store evidence, in place of what is there of the same message and key."""
+        ...
+
+    async def drop_evidence(self, evidence: Sequence[KeptEvidence]) -> None:
+        """Remove evidence without a trace."""
+        ...
+
+    async def forget_evidence(self, entry_id: PublicId) -> None:
+        """Take every word out of what an entry rests on; that there was something stays known."""
+        ...
+
+    async def replaced_by(self, entry_id: PublicId) -> tuple[Entry, ...]:
+        """The entries that gave way to an entry, in the order of the space's history."""
         ...
 
 

@@ -6,13 +6,14 @@ validity, another author or another category makes another memory, whatever it s
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 
 from app.contradictions.claims import claim_key, value_key
 from app.contradictions.features import features
-from app.domain.entries import TAGS, Claim, Content, Entry
+from app.domain.entries import TAGS, Author, Claim, Content, Entry
 from app.entries.decide import Moment, next_version
 from app.scoring.signals import DEFAULT_CONFIDENCE
-from app.text.normalise import normalise_text
+from app.text.normalise import fold, normalise_text
 
 CONFIDENCE_GAIN = 0.25
 """What a repetition that is certain takes away of the doubt that is left."""
@@ -31,29 +32,45 @@ def repeated_by(content: Content, standing: Iterable[Entry]) -> Entry | None:
     return next(same_text, None) or next(same_claim, None)
 
 
-def reinforce(entry: Entry, content: Content, moment: Moment) -> Entry:
-    """The next version: confirmed now, surer, at least as important; its text and its claim stay."""
-    known = entry.content
+def reinforce(entry: Entry, content: Content, moment: Moment, *, said_at: datetime | None = None) -> Entry:
+    """The next version: confirmed, surer, at least as important; its text and its claim stay.
+
+    Args:
+        said_at: When it was said again, maybe before what is known; None for now.
+    """
+    known, at = entry.content, said_at or moment.now
+    later = at >= entry.last_confirmed_at
     merged = replace(
         known,
         category=known.category or content.category,
         tags=tuple(dict.fromkeys((*known.tags, *content.tags)))[:TAGS],
         importance=max((one for one in (known.importance, content.importance) if one is not None), default=None),
         confidence=_surer(known.confidence, content.confidence),
-        session=content.session or known.session,
-        source=content.source or known.source,
+        session=(content.session if later else None) or known.session,
+        source=(content.source if later else None) or known.source,
+        valid_from=known.valid_from and min(known.valid_from, said_at or known.valid_from),
     )
     version = next_version(entry, moment, reason="reinforced", content=merged)
-    return replace(version, last_confirmed_at=max(entry.last_confirmed_at, moment.now))
+    return replace(version, last_confirmed_at=max(entry.last_confirmed_at, at))
 
 
 def _may_be_same(content: Content, known: Content) -> bool:
     return (
-        (content.scope, content.author, content.valid_from, content.valid_to)
-        == (known.scope, known.author, known.valid_from, known.valid_to)
+        (content.scope, content.valid_to) == (known.scope, known.valid_to)
+        and same_author(content.author, known.author)
+        and content.valid_from in (None, known.valid_from)
         and content.category in (None, known.category, *(() if known.category else (content.category,)))
         and content.context in (None, known.context)
     )
+
+
+def same_author(one: Author | None, other: Author | None) -> bool:
+    """By the platform's id where both have one, because names change; else by name, blind to case."""
+    if one is None or other is None:
+        return one is other
+    if one.id is not None and other.id is not None:
+        return (one.platform, one.id) == (other.platform, other.id)
+    return (one.platform, one.id, fold(one.name or "")) == (other.platform, other.id, fold(other.name or ""))
 
 
 def _claims_agree(content: Content, known: Content) -> bool:

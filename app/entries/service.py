@@ -1,18 +1,32 @@
 """The shell of writing and reading entries: checks who asks, embeds, locks the space, decides, writes."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeGuard
 
-from app.contradictions.claims import claim_key, derive_claim
+from app.contradictions.claims import derive_claim
 from app.domain.callers import Caller
 from app.domain.entries import KIND_OF_TIER, Content, Entry, Status, Tier
 from app.domain.errors import ConflictError, NotFoundError, PreconditionFailedError
+from app.domain.evidence import Evidence, MessageVersion
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
-from app.entries.decide import Settled, first_version, next_version, relieved, rivals_of, settle, supersede
+from app.entries.decide import (
+    Settled,
+    claim_keys,
+    first_version,
+    may_give_way,
+    next_version,
+    refused,
+    relieved,
+    rivals_of,
+    settle,
+    supersede,
+)
+from app.entries.evidence import weigh
 from app.entries.ports import (
     Embedders,
     EntryStore,
@@ -23,7 +37,9 @@ from app.entries.ports import (
     VersionWrite,
     Written,
 )
+from app.entries.remember import add, take_back
 from app.entries.repeat import reinforce, repeated_by
+from app.entries.tombstones import Tombstone, erased_mark, is_refused, value_marks
 from app.scoring.context import mixed, to_embed
 from app.scoring.signals import DEFAULT_CONFIDENCE
 from app.text.terms import document_terms
@@ -66,10 +82,17 @@ class EntryService:
         tier: Tier,
         contents: Sequence[Content],
         idempotency: IdempotencyKey | None = None,
+        *,
+        derived: bool = False,
     ) -> tuple[Effect, ...]:
         """Remember something, in order; all of it or nothing. Claims that are not given are derived.
 
-        A memory that says again what is known makes no new entry: the known one is reinforced.
+        A memory that says again what is known makes no new entry: the known one is reinforced. What a correction took
+        back is kept as history, and never served. What was forgotten can be said again; what is only derived anew is
+        left out.
+
+        Args:
+            derived: Whether it is worked out from something that was said earlier, rather than said now.
 
         Raises:
             ForbiddenError: If the key may not write there.
@@ -82,20 +105,30 @@ class EntryService:
         async with self._indexed(space, known) as (unit, indexes):
             if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
                 return await _replayed(unit, earlier)
+            # At once: looking back bounds the time in an id by what was recorded by then.
+            ids = [self.new_id(KIND_OF_TIER[tier], space.space_id) for _ in known]
             memories = tier is Tier.MEMORIES
             alike = {e.id: e for e in await unit.same_texts([c.text for c in known])} if memories else {}
-            claimants = {e.id: e for e in await unit.claimants(_keys([*known, *(e.content for e in alike.values())]))}
+            keys = claim_keys([*known, *(e.content for e in alike.values())])
+            claimants = {e.id: e for e in await unit.claimants(keys)}
+            buried = await unit.tombstones([mark for c in known for mark in (*value_marks(c), erased_mark(c.text))])
             effects: list[Effect] = []
             writes: list[VersionWrite] = []
-            for content, index in zip(known, indexes, strict=True):
+            for entry_id, content, index in zip(ids, known, indexes, strict=True):
+                if derived and erased_mark(content.text) in buried:
+                    continue
                 moment = unit.advance()
                 again = repeated_by(content, (alike | claimants).values()) if memories else None
+                taken_back = is_refused(content, buried)
                 if again:
-                    written, new_index = reinforce(again, content, moment), None
+                    settled = settle(reinforce(again, content, moment), claimants.values(), moment)
+                elif taken_back is None:
+                    entry = first_version(entry_id, space.name, content, moment)
+                    settled = settle(entry, claimants.values(), moment)
                 else:
-                    entry_id = self.new_id(KIND_OF_TIER[tier], space.space_id)
-                    written, new_index = first_version(entry_id, space.name, content, moment), index
-                settled = settle(written, claimants.values(), moment)
+                    entry = first_version(entry_id, space.name, content, moment)
+                    settled = Settled(refused(entry, await _holder(unit, entry, claimants.values(), taken_back)))
+                new_index = None if again else index
                 claimants |= {e.id: e for e in (settled.entry, *settled.rivals)}
                 writes += [*map(VersionWrite, settled.rivals), VersionWrite(settled.entry, new_index)]
                 effects.append(_effect(settled, reinforced=again is not None))
@@ -163,7 +196,7 @@ class EntryService:
             edited = next_version(current, moment, reason="edited", content=content)
             if (content.text, content.claim) != (current.content.text, current.content.claim):
                 edited = replace(edited, last_confirmed_at=moment.now)  # a tag says nothing about the world
-            claimants = await unit.claimants(_keys([content, current.content]))
+            claimants = await unit.claimants(claim_keys([content, current.content]))
             return await _store(unit, settle(edited, claimants, moment), claimants, index, idempotency)
 
     async def undo(
@@ -196,12 +229,47 @@ class EntryService:
                 status=history[1].status,
                 last_confirmed_at=history[1].last_confirmed_at,
                 superseded_by=history[1].superseded_by,
+                merged_from=history[1].merged_from,
             )
-            claimants = await unit.claimants(_keys([restored.content, current.content]))
+            claimants = await unit.claimants(claim_keys([restored.content, current.content]))
             rivals = rivals_of(restored, claimants)
             if rivals and not history[1].unresolved:
                 raise ConflictError(f"{rivals[-1].id} claims otherwise; delete or undo that one first")
             return await _store(unit, settle(restored, claimants, moment), claimants, indexes[0], idempotency)
+
+    async def restore(
+        self,
+        caller: Caller,
+        entry_id: PublicId,
+        *,
+        if_version: int | None = None,
+        idempotency: IdempotencyKey | None = None,
+    ) -> Effect:
+        """Bring an archived entry back, as if it had been confirmed now. One that is active stays as it is.
+
+        Raises:
+            NotFoundError: If there is no such entry.
+            PreconditionFailedError: If `if_version` is not the current version.
+            ConflictError: If it is superseded or retracted, or another entry claims otherwise by now.
+        """
+        space = await self._writable_space(caller, entry_id)
+        async with self.store.unit(space) as unit:
+            if idempotency and (earlier := await unit.earlier(idempotency)) is not None:
+                return (await _replayed(unit, earlier))[0]
+            current = _present(await unit.current(entry_id), entry_id)
+            _check_version(current, if_version)
+            if current.is_live:
+                return Effect(current, Written(current.id, current.version))
+            if current.status is not Status.ARCHIVED:
+                raise ConflictError(f"{entry_id} is {current.status}, not archived")
+            moment = unit.advance()
+            version = next_version(current, moment, reason="restored")
+            restored = replace(version, status=Status.ACTIVE, last_confirmed_at=moment.now)
+            claimants = await unit.claimants(claim_keys([restored.content]))
+            rivals = rivals_of(restored, claimants)
+            if rivals:
+                raise ConflictError(f"{rivals[-1].id} claims otherwise; delete or undo that one first")
+            return await _store(unit, settle(restored, claimants, moment), claimants, None, idempotency)
 
     async def record_outcome(
         self, caller: Caller, entry_id: PublicId, *, success: bool, idempotency: IdempotencyKey | None = None
@@ -237,7 +305,12 @@ class EntryService:
             superseded = 0
             for proposal in await unit.take_proposals():
                 kept, lost = await unit.current(proposal.kept), await unit.current(proposal.superseded)
-                if _still_seen(kept, proposal.kept_version) and _still_seen(lost, proposal.superseded_version):
+                if (
+                    _still_seen(kept, proposal.kept_version)
+                    and _still_seen(lost, proposal.superseded_version)
+                    and may_give_way(lost, kept)
+                    and (kept.corrected or not lost.corrected)
+                ):
                     await unit.write([VersionWrite(supersede(lost, kept, unit.advance()))])
                     superseded += 1
             return superseded
@@ -275,8 +348,43 @@ class EntryService:
                     await unit.write([VersionWrite(edited, new_text)])
         return True
 
+    async def remember(
+        self,
+        space: SpaceKey,
+        said: Sequence[Evidence],
+        standing: frozenset[MessageVersion],
+        source: tuple[PublicId, int],
+        *,
+        erase: bool,
+    ) -> bool:
+        """Bring the memories of a space up to what the messages of a turn say: once each, however often this is called.
+
+        What is said for the first time makes a memory, what is known reinforces one; what is not said any more is taken
+        back. What its owner erased is not made again.
+
+        Args:
+            said: What the messages say, in the order in which it was said.
+            standing: The messages that were read; those that are missing say nothing any more.
+            source: The turn, and the revision that was read.
+            erase: Whether what was taken back must not stay in an earlier version of what its owner rewrote.
+
+        Returns:
+            Whether the turn still has that revision; if not, nothing was done.
+        """
+        turn, revision = source
+        async with self._indexed(space, [one.content for one in said]) as (unit, indexes):
+            if await unit.revision(turn) != revision:
+                return False
+            weighed = weigh(await unit.evidence_of_turn(turn), said, standing)
+            await unit.keep_evidence(weighed.renewed)
+            await take_back(unit, weighed.stale, partial(index_contents, self.embedders), erase=erase)
+            index_of = {(one.of, one.key): index for one, index in zip(said, indexes, strict=True)}
+            fresh = [(one, index_of[one.of, one.key]) for one in weighed.fresh]
+            await add(unit, space, turn, fresh, self.new_id)
+        return True
+
     async def delete(self, caller: Caller, entry_id: PublicId, *, if_version: int | None = None) -> Erased:
-        """Erase an entry physically: every version, index row, count and proposal.
+        """Erase an entry physically: every version, index row, count and proposal; so too what was merged into it.
 
         Raises:
             NotFoundError: If there is no such entry.
@@ -286,10 +394,13 @@ class EntryService:
         async with self.store.unit(space) as unit:
             current = _present(await unit.current(entry_id), entry_id)
             _check_version(current, if_version)
-            claimants = await unit.claimants(_keys([current.content]))
+            claimants = await unit.claimants(claim_keys([current.content]))
             standing = (claimant for claimant in claimants if claimant.id != entry_id)
             await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
-            return Erased(entry_id, await unit.erase(current))
+            erased = (current, *await _merged_into(unit, entry_id))
+            for entry in erased:
+                await unit.forget_evidence(entry.id)
+            return Erased(entry_id, await unit.erase(*erased))
 
     async def _writable_space(self, caller: Caller, entry_id: PublicId) -> SpaceKey:
         entry = await self.get(caller, entry_id)
@@ -306,20 +417,26 @@ class EntryService:
         believed = self.embedders.only
         if believed is None:
             believed = await self.store.model_of(space)
-        indexes = await self._index(believed, contents)
+        indexes = await index_contents(self.embedders, believed, contents)
         async with self.store.unit(space) as unit:
             if unit.model_id != believed:
-                indexes = await self._index(unit.model_id, contents)
+                indexes = await index_contents(self.embedders, unit.model_id, contents)
             yield unit, indexes
 
-    async def _index(self, model_id: int, contents: Sequence[Content]) -> list[IndexedText]:
-        if not contents:
-            return []
-        texts = [content.indexed for content in contents]
-        terms = [document_terms(text, context) for text, context in texts]
-        shares = [t.context_share for t in terms]
-        vectors = mixed(await self.embedders.embed_documents(model_id, to_embed(texts, shares)), shares)
-        return [IndexedText(t, v, model_id) for t, v in zip(terms, vectors, strict=True)]
+
+async def index_contents(embedders: Embedders, model_id: int, contents: Sequence[Content]) -> list[IndexedText]:
+    """The contents as a model indexes them.
+
+    Raises:
+        UnavailableError: If the model fails, or cannot be had.
+    """
+    if not contents:
+        return []
+    texts = [content.indexed for content in contents]
+    terms = [document_terms(text, context) for text, context in texts]
+    shares = [t.context_share for t in terms]
+    vectors = mixed(await embedders.embed_documents(model_id, to_embed(texts, shares)), shares)
+    return [IndexedText(t, v, model_id) for t, v in zip(terms, vectors, strict=True)]
 
 
 def _with_claim(content: Content, tier: Tier) -> Content:
@@ -328,10 +445,6 @@ def _with_claim(content: Content, tier: Tier) -> Content:
         return content
     derived = derive_claim(content.text)
     return replace(content, claim=derived, claim_derived=derived is not None)
-
-
-def _keys(contents: Sequence[Content]) -> list[tuple[str, str]]:
-    return sorted({claim_key(content.claim) for content in contents if content.claim is not None})
 
 
 def _effect(settled: Settled, *, reinforced: bool = False) -> Effect:
@@ -362,6 +475,26 @@ async def _replayed(unit: SpaceUnit, earlier: Sequence[Written]) -> tuple[Effect
     if len(entries) != len(earlier):
         raise ConflictError("what this Idempotency-Key wrote has been erased since")
     return tuple(Effect(entries[w.id], w) for w in earlier)
+
+
+async def _merged_into(unit: SpaceUnit, entry_id: PublicId) -> list[Entry]:
+    """What was merged into an entry, and into that: they say the same."""
+    found: list[Entry] = []
+    waiting = [entry_id]
+    while waiting:
+        merged = await unit.merged_into(waiting.pop())
+        found += merged
+        waiting += [entry.id for entry in merged]
+    return found
+
+
+async def _holder(unit: SpaceUnit, entry: Entry, claimants: Iterable[Entry], taken_back: Tombstone) -> Entry | None:
+    """What holds instead of a value that a correction took back."""
+    rivals = rivals_of(entry, claimants)
+    if rivals:
+        return rivals[-1]
+    by = None if taken_back.entry is None else await unit.current(taken_back.entry)
+    return by if by is not None and by.is_live else None
 
 
 def _present(entry: Entry | None, entry_id: PublicId) -> Entry:

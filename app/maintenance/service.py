@@ -12,12 +12,13 @@ from app.domain.spaces import SpaceKey
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one pass did: entries superseded, rows purged, conversations closed, turns gone from the history."""
+    """What one pass did: entries superseded, rows purged, conversations closed, turns gone, spaces consolidated."""
 
     superseded: int = 0
     purged: int = 0
     closed: int = 0
     history: int = 0
+    consolidated: int = 0
 
 
 class Housekeeping(Protocol):
@@ -44,6 +45,7 @@ class MaintenanceService:
         apply_proposals: Applies the proposals of a space, returns how many entries were superseded.
         close_silent: Closes a tenant's silent conversations, returns how many.
         purge_history: Purges what has run out of a tenant's history, returns how many turns.
+        consolidate_due: Consolidates the spaces of a tenant that are due, returns how many.
     """
 
     store: Housekeeping
@@ -51,6 +53,7 @@ class MaintenanceService:
     assembly_log_days: int
     close_silent: Callable[[UUID], Awaitable[int]]
     purge_history: Callable[[UUID], Awaitable[int]]
+    consolidate_due: Callable[[UUID], Awaitable[int]]
 
     async def run_once(self) -> Report:
         """One pass over all tenants.
@@ -58,14 +61,15 @@ class MaintenanceService:
         Raises:
             UnavailableError: If the store does not answer.
         """
-        superseded = purged = closed = history = 0
+        superseded = purged = closed = history = consolidated = 0
         for tenant_id in await self.store.tenants():
             for space in await self.store.spaces_with_proposals(tenant_id):
                 superseded += await self.apply_proposals(space)
             purged += await self.store.purge(tenant_id, self.assembly_log_days)
             closed += await self.close_silent(tenant_id)
             history += await self.purge_history(tenant_id)
-        return Report(superseded, purged, closed, history)
+            consolidated += await self.consolidate_due(tenant_id)
+        return Report(superseded, purged, closed, history, consolidated)
 
     async def run(self, every_seconds: float) -> None:
         """Pass after pass, until cancelled. A store that does not answer is asked again next time."""

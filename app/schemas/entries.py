@@ -377,7 +377,9 @@ class EntryReply(WireModel):
     last_confirmed_at: Instant
     unresolved: bool
     superseded_by: EntryId | None
+    merged_from: list[EntryId] = Field(description="Entries that said the same: they keep where each comes from.")
     reason: str
+    corrected: bool
     superseded: list[EntryId] = Field(default_factory=list)
     unresolved_with: list[EntryId] = Field(default_factory=list)
 
@@ -450,7 +452,9 @@ def entry_json(entry: Entry) -> dict[str, Any]:
         "last_confirmed_at": wire_time(entry.last_confirmed_at),
         "unresolved": entry.unresolved,
         "superseded_by": entry.superseded_by and str(entry.superseded_by),
+        "merged_from": [str(merged) for merged in entry.merged_from],
         "reason": entry.reason,
+        "corrected": entry.corrected,
     }
 
 

@@ -8,7 +8,8 @@ from uuid import UUID
 import orjson
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from app.domain.entries import Author
+from app.domain.entries import Author, Tier
+from app.domain.evidence import Derived
 from app.domain.spaces import SpaceKey
 from app.schemas.common import (
     PAGE_ITEMS,
@@ -18,6 +19,7 @@ from app.schemas.common import (
     NameCursor,
     PageLimit,
     Query,
+    ScopePath,
     SpaceName,
     Text,
     WireModel,
@@ -119,6 +121,7 @@ class TurnBody(WireModel):
     space: SpaceName | None = None
     stream: SpaceName | None = None
     session: Line | None = None
+    scope: ScopePath | None = Field(None, description="Where what is said holds, for the rest of its session.")
     messages: Annotated[tuple[PostedMessage, ...], Field(min_length=1, max_length=TURN_MESSAGES)]
     reply: ReplyBody | Text | None = None
 
@@ -151,6 +154,7 @@ class TurnBody(WireModel):
             given_id=self.id,
             fingerprint=blake2b(given, digest_size=16).digest(),
             messages=self._posted(),
+            scope=self.scope,
         )
 
 
@@ -191,9 +195,25 @@ class TurnReply(WireModel):
     session_name: str | None
     conversation: str
     given_id: str | None
+    scope: str
     said_at: Instant
     recorded_at: Instant
     messages: list[MessageReply]
+
+
+class DerivedReply(WireModel):
+    """An entry that came of a turn. `message` is the one that a memory rests on; null for an episode."""
+
+    id: str
+    space: str
+    tier: Tier
+    message: str | None
+
+
+class TurnWithEntries(TurnReply):
+    """A turn, and what came of it so far and is still there."""
+
+    entries: list[DerivedReply]
 
 
 class ErasedMessagesReply(WireModel):
@@ -373,9 +393,21 @@ def turn_json(turn: Turn) -> dict[str, Any]:
         "session_name": turn.session_name,
         "conversation": str(turn.conversation),
         "given_id": turn.given_id,
+        "scope": turn.scope,
         "said_at": wire_time(turn.said_at),
         "recorded_at": wire_time(turn.recorded_at),
         "messages": messages_json(turn.messages),
+    }
+
+
+def derived_json(derived: Derived) -> dict[str, Any]:
+    """An entry that came of a turn, as JSON has it."""
+    message = derived.message
+    return {
+        "id": str(derived.id),
+        "space": derived.space,
+        "tier": derived.tier.value,
+        "message": None if message is None else str(message),
     }
 
 

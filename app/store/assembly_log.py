@@ -10,17 +10,16 @@ import orjson
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import TupleRow, dict_row
 
-from app.assembly.log import Logged, LogRow, outcome_json, proposals
-from app.domain.entries import Entry
+from app.assembly.log import Logged, LogRow, Parts, outcome_json, proposals
+from app.assembly.records import Notice
 from app.domain.ids import IdKind, PublicId
-from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey
 from app.store.entries import Pool
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.rows import Row, block_from, entry_from
 
-_SQL = load("assemblies")
+_SQL = {**load("assemblies"), **{name: load("corrections")[name] for name in ("shown", "told")}}
 
 
 _COUNTED = 100_000
@@ -97,11 +96,18 @@ class PostgresAssemblyLog:
         parameters = {"tenant_id": space.tenant_id, "space_id": space.space_id, "limit": limit, "before": before}
         return tuple(_row(r) for r in await self._fetch(space.tenant_id, "list_assemblies", parameters))
 
-    async def parts(self, tenant_id: UUID, row: LogRow) -> tuple[tuple[Entry, ...], tuple[SoulBlock, ...]]:
-        """The logged versions of entries and soul blocks that still exist."""
+    async def parts(self, tenant_id: UUID, row: LogRow) -> Parts:
+        """What still exists of a logged prompt."""
         entries = await self._fetch(tenant_id, "logged_entries", _wanted(tenant_id, row.entry_versions))
         blocks = await self._fetch(tenant_id, "logged_blocks", _wanted(tenant_id, row.soul_versions))
-        return tuple(map(entry_from, entries)), tuple(block_from(b, b["space_id"]) for b in blocks)
+        told = row.notice_ids
+        wanted = {"tenant_id": tenant_id, "space_ids": [i.space_id for i in told], "ids": [i.uuid for i in told]}
+        found = {n["id"]: n["told"] for n in await self._fetch(tenant_id, "told", wanted)} if told else {}
+        return Parts(
+            tuple(map(entry_from, entries)),
+            tuple(block_from(b, b["space_id"]) for b in blocks),
+            tuple(Notice(i, found[i.uuid]) for i in told if i.uuid in found),
+        )
 
     async def _fetch(self, tenant_id: UUID, name: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
         async with tenant_transaction(self.pool, tenant_id) as connection:
@@ -141,6 +147,10 @@ async def _record(connection: AsyncConnection[TupleRow], logged: Logged) -> None
             "outcome": orjson.dumps(outcome_json(logged.assembled)).decode(),
         },
     )
+    if told := logged.assembled.assembly.selection.notices:
+        ids = [notice.id for notice in told]
+        shown = {"space_ids": [i.space_id for i in ids], "ids": [i.uuid for i in ids], "shown_at": logged.created_at}
+        await connection.execute(_SQL["shown"], {"tenant_id": address["tenant_id"], **shown})
     for change, kept_version, superseded_version in proposals(logged):
         await connection.execute(
             _SQL["add_proposal"],

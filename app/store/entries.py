@@ -1,7 +1,7 @@
 """Entries in Postgres: one locked space per write, and every index brought along."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,20 +17,27 @@ from psycopg_pool import AsyncConnectionPool
 
 from app.contradictions.claims import claim_key, value_key
 from app.domain.entries import TIER_OF_KIND, Entry, Status, Tier
+from app.domain.evidence import KeptEvidence
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey, scope_key
 from app.entries.decide import Moment
 from app.entries.ports import IndexedText, Listing, Proposal, VersionWrite, Written
+from app.entries.tombstones import Mark, Tombstone, erased_mark
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import tenant_transaction
 from app.store.queries import load
-from app.store.rows import entry_from, entry_parameters, normal_of
+from app.store.rows import entry_from, entry_parameters, evidence_from, evidence_parameters, normal_of
 from app.store.spaces import Locked, lock_space, model_of
+from app.store.tombstones import bury, find_tombstones
 from app.text.terms import term_hash
 
 _SQL = load("entries")
 _TURNS = load("turns")
+_EVIDENCE = load("evidence")
+
+_ERASED = ("versions", "vectors", "postings", "uses", "outcomes", "proposals", "corrections", "assemblies")
+"""What goes with an entry: its rows, and what names it or quotes its text."""
 
 CENTRE_FROM = 10
 """Live entries from which on a space has a centre of its own."""
@@ -172,6 +179,19 @@ class PostgresUnit:
         rows = await self._fetch("current_entry", {"id": entry_id.uuid})
         return entry_from(rows[0]) if rows else None
 
+    async def currents(self, entry_ids: Sequence[PublicId]) -> tuple[Entry, ...]:
+        """The current versions of entries; those erased are missing."""
+        rows = await self._fetch("current_entries", {"ids": [entry_id.uuid for entry_id in entry_ids]})
+        return tuple(map(entry_from, rows))
+
+    async def merged_into(self, entry_id: PublicId) -> tuple[Entry, ...]:
+        """The entries that said the same as this one and gave way to it, by id."""
+        return tuple(map(entry_from, await self._fetch("merged_into", {"id": entry_id.uuid})))
+
+    async def carry_uses(self, merged: Sequence[PublicId], kept: PublicId) -> None:
+        """Count the uses of entries that were merged for the one that is kept."""
+        await self._execute("carry_uses", {"id": kept.uuid, "merged": [entry_id.uuid for entry_id in merged]})
+
     async def versions(self, wanted: Sequence[tuple[PublicId, int]]) -> tuple[Entry, ...]:
         """Given versions, in the order asked for."""
         parameters = {"ids": [i.uuid for i, _ in wanted], "versions": [v for _, v in wanted]}
@@ -188,6 +208,10 @@ class PostgresUnit:
             return ()
         parameters = {"subjects": [s for s, _ in keys], "attributes": [a for _, a in keys]}
         return tuple(map(entry_from, await self._fetch("claimants", parameters)))
+
+    async def tombstones(self, marks: Sequence[Mark]) -> Mapping[Mark, Tombstone]:
+        """Those of some marks that stand in the space."""
+        return await find_tombstones(self._connection, self._address, marks)
 
     async def write(self, writes: Sequence[VersionWrite]) -> None:
         """Store versions, in order, and bring every index up to them.
@@ -206,17 +230,24 @@ class PostgresUnit:
         await self._count_documents(before, texts.served())
         await self._move_centre()
 
-    async def erase(self, entry: Entry) -> Mapping[str, int]:
-        """Remove an entry physically."""
-        texts = await self._indexed_texts([entry.id])
+    async def erase(self, *entries: Entry) -> Mapping[str, int]:
+        """Remove entries physically, with what names or quotes them."""
+        texts = await self._indexed_texts([entry.id for entry in entries])
         before = texts.served()
-        address = {"id": entry.id.uuid, "terms": texts.terms(entry.id)}
-        await self._execute("drop_claim", address)
-        await self._execute("forget_winner", address)
-        removed = {
-            kind: await self._execute(f"erase_{kind}", address)
-            for kind in ("versions", "vectors", "postings", "uses", "outcomes", "proposals")
+        said = await self._fetch("texts", {"ids": [entry.id.uuid for entry in entries]})
+        for entry in entries:
+            if entry.content.claim is not None:
+                await self._execute("drop_claim", {"id": entry.id.uuid})
+        gone = {
+            "ids": [entry.id.uuid for entry in entries],
+            "terms": sorted({term for terms in texts.known.values() for term in terms}),
+            "texts": [row["text"].lower() for row in said],
         }
+        await self._execute("forget_winner", gone)
+        await self._execute("forget_merged", gone)
+        removed = {kind: await self._execute(f"erase_{kind}", gone) for kind in _ERASED}
+        marks = {erased_mark(row["text"]): None for row in said}
+        removed["tombstones"] = await bury(self._connection, self._address, marks, self._now)
         await self._count_documents(before, Counter())
         self.has_erased = True
         return removed
@@ -252,6 +283,41 @@ class PostgresUnit:
         """Note that an entry is made from something; whether it never was before."""
         parameters = {**self._address, "id": entry_id.uuid}
         return (await self._connection.execute(_TURNS["mark_derived"], parameters)).rowcount > 0
+
+    async def is_derived(self, entry_id: PublicId) -> bool:
+        """Whether an entry was made from something."""
+        return bool(await self._fetch_evidence("is_derived", {"id": entry_id.uuid}))
+
+    async def evidence_of_turn(self, turn: PublicId) -> tuple[KeptEvidence, ...]:
+        """What is remembered here of the messages of a turn, and what is not to be."""
+        return tuple(map(evidence_from, await self._fetch_evidence("evidence_of_turn", {"turn": turn.uuid})))
+
+    async def evidence_of(self, entry_id: PublicId) -> tuple[KeptEvidence, ...]:
+        """What an entry rests on, oldest first."""
+        return tuple(map(evidence_from, await self._fetch_evidence("evidence_of_entry", {"id": entry_id.uuid})))
+
+    async def keep_evidence(self, evidence: Sequence[KeptEvidence]) -> None:
+        """Store evidence, in place of what is there of the same message and key."""
+        await self._change_evidence("keep_evidence", map(evidence_parameters, evidence))
+
+    async def drop_evidence(self, evidence: Sequence[KeptEvidence]) -> None:
+        """Remove evidence without a trace."""
+        await self._change_evidence("drop_evidence", map(evidence_parameters, evidence))
+
+    async def forget_evidence(self, entry_id: PublicId) -> None:
+        """Take every word out of what an entry rests on."""
+        await self._change_evidence("forget_evidence", [{"id": entry_id.uuid}])
+
+    async def replaced_by(self, entry_id: PublicId) -> tuple[Entry, ...]:
+        """The entries that gave way to an entry."""
+        return tuple(map(entry_from, await self._fetch_evidence("replaced_by", {"id": entry_id.uuid})))
+
+    async def _fetch_evidence(self, name: str, parameters: Parameters) -> list[DictRow]:
+        return await _rows(self._connection, _EVIDENCE[name], {**self._address, **parameters})
+
+    async def _change_evidence(self, name: str, all_parameters: Iterable[Parameters]) -> None:
+        for parameters in all_parameters:
+            await self._connection.execute(_EVIDENCE[name], {**self._address, **parameters})
 
     async def _write(self, write: VersionWrite, texts: "_IndexedTexts", centre: NDArray[np.float32]) -> None:
         entry, index = write.entry, write.index

@@ -12,8 +12,8 @@ from psycopg.rows import dict_row
 
 from app.assembly.plan import QueryPlan
 from app.assembly.ports import Ask
-from app.assembly.records import Candidate, Retrieved
-from app.domain.ids import PublicId, last_uuid_of
+from app.assembly.records import Candidate, Notice, Retrieved
+from app.domain.ids import IdKind, PublicId, last_uuid_of
 from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey, scope_key
 from app.scoring.asked import Asked
@@ -30,6 +30,7 @@ from app.text.terms import term_hash
 _SQL = load("retrieval")
 _CANDIDATES = numbered(_SQL["candidates"])
 _RESIDENT = load("resident")
+_UNTOLD = load("corrections")["untold"]
 
 _PREFERENCE_LIMIT = 64
 """Preferences brought up per space: more than the quarter of the memory budget can hold by default."""
@@ -72,6 +73,7 @@ class _Pulse:
     states: Mapping[SpaceKey, State | None]
     outdated: Mapping[tuple[UUID, int], UUID]
     soul: tuple[SoulBlock, ...]
+    notices: tuple[Notice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +127,19 @@ class PostgresRetriever:
         """The database's pulse, in one round trip."""
         async with connected(self.pool) as connection:
             cursors = {space: connection.cursor() for space in plan.spaces}
-            soul = connection.cursor(row_factory=dict_row)
+            soul, untold = connection.cursor(row_factory=dict_row), connection.cursor()
             async with tenant_pipeline(connection, plan.persona.tenant_id):
                 for space, cursor in cursors.items():
                     await cursor.execute(_RESIDENT["pulse"], _address(space))
                 await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
+                await untold.execute(_UNTOLD, _untold(plan))
             rows = {space: await cursor.fetchone() for space, cursor in cursors.items()}
             blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
+            notices = _notices(plan, await untold.fetchall())
         states = {space: None if row is None else State(*row[:-1]) for space, row in rows.items()}
         told = [one.split() for row in rows.values() if row is not None for one in row[-1]]
         outdated = {(UUID(entry_id), int(version)): UUID(kept) for entry_id, version, kept in told}
-        return _Pulse(states, outdated, tuple(blocks))
+        return _Pulse(states, outdated, tuple(blocks), notices)
 
     async def _from_memory(
         self,
@@ -162,6 +166,7 @@ class PostgresRetriever:
                 for place in hits.below_floor
             ),
             models=models,
+            notices=pulse.notices,
         )
 
     async def _fetch(
@@ -183,12 +188,14 @@ class PostgresRetriever:
         async with connected(self.pool) as connection:
             cursors = [AsyncRawCursor(connection, row_factory=_rows) for _ in plan.spaces]
             soul, models = connection.cursor(row_factory=dict_row), connection.cursor()
+            untold = connection.cursor()
             async with tenant_pipeline(connection, plan.persona.tenant_id):
                 for space, cursor in zip(plan.spaces, cursors, strict=True):
                     values = {**shared, **_address(space), "pinned": _pinned(plan, space)}
                     await cursor.execute(_CANDIDATES.text, _CANDIDATES.values(values), binary=True)
                 await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
                 await models.execute(_SQL["models_of"], _space_ids(plan))
+                await untold.execute(_UNTOLD, _untold(plan))
             candidates: list[Candidate] = []
             below_floor: list[PublicId] = []
             for space, cursor in zip(plan.spaces, cursors, strict=True):
@@ -200,6 +207,7 @@ class PostgresRetriever:
                         candidates.append(made.candidate(row.seen))
             blocks = [block_from(row, plan.persona.space_id) for row in await soul.fetchall()]
             model_of = dict(await models.fetchall())
+            notices = _notices(plan, await untold.fetchall())
         names = {space.name: model_of[space.space_id] for space in plan.spaces if space.space_id in model_of}
         return Retrieved(
             candidates=tuple(candidates),
@@ -207,7 +215,17 @@ class PostgresRetriever:
             degraded=_degraded(plan, asked, names),
             below_floor=tuple(below_floor),
             models=names,
+            notices=notices,
         )
+
+
+def _untold(plan: QueryPlan) -> dict[str, Any]:
+    return {**_address(plan.spaces[0]), "scopes": list(plan.scopes), "looks_back": plan.looks_back}
+
+
+def _notices(plan: QueryPlan, rows: Iterable[Sequence[Any]]) -> tuple[Notice, ...]:
+    space_id = plan.spaces[0].space_id
+    return tuple(Notice(PublicId(row_id, space_id, IdKind.CORRECTION), told) for row_id, told in rows)
 
 
 def _degraded(plan: QueryPlan, asked: Sequence[Asked], models: Mapping[str, int]) -> tuple[str, ...]:

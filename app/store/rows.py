@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
+
 from app.assembly.outlines import outline, pack_outline
 from app.domain.entries import (
     KIND_OF_TIER,
@@ -17,6 +19,7 @@ from app.domain.entries import (
     Status,
     Tier,
 )
+from app.domain.evidence import KeptEvidence, MessageVersion
 from app.domain.ids import IdKind, PublicId
 from app.domain.soul import SoulBlock
 from app.text.content import number_of
@@ -88,7 +91,9 @@ def entry_from(row: Row) -> Entry:
         last_confirmed_at=row["last_confirmed_at"],
         unresolved=row["unresolved"],
         superseded_by=None if superseded_by is None else PublicId(superseded_by, space_id, kind),
+        merged_from=tuple(PublicId(merged, space_id, kind) for merged in row["merged_from"]),
         reason=row["reason"],
+        corrected=row["corrected"],
     )
 
 
@@ -154,8 +159,10 @@ def entry_parameters(entry: Entry) -> dict[str, Any]:
         "last_confirmed_at": entry.last_confirmed_at,
         "unresolved": entry.unresolved,
         "superseded_by": entry.superseded_by and entry.superseded_by.uuid,
+        "merged_from": [merged.uuid for merged in entry.merged_from],
         "reason": entry.reason,
         "normal": normal_of(content.text) if entry.tier is Tier.MEMORIES else None,
+        "corrected": entry.corrected,
         "outline": pack_outline(outline(content.text, content.claim)),
     }
 
@@ -163,6 +170,65 @@ def entry_parameters(entry: Entry) -> dict[str, Any]:
 def normal_of(text: str) -> int:
     """A number that stands for a normalised text; others may share it."""
     return number_of(normalise_text(text))
+
+
+def evidence_from(row: Row) -> KeptEvidence:
+    """Evidence, from its row."""
+    return KeptEvidence(
+        turn=row["turn"],
+        of=MessageVersion(row["message"], row["version"]),
+        key=bytes(row["key"]),
+        entry=PublicId(row["entry"], row["space_id"], IdKind.MEMORY),
+        said_at=row["said_at"],
+        content=None if row["content"] is None else _evidence_content(row["content"], row["said_at"]),
+    )
+
+
+def _evidence_content(stored: Row, said_at: datetime) -> Content:
+    author, claim = stored["author"], stored["claim"]
+    return Content(
+        text=stored["text"],
+        category=Category(stored["category"]) if stored["category"] else None,
+        scope=stored["scope"],
+        claim=None if claim is None else Claim(claim[0], claim[1], claim[2], Cardinality(claim[3])),
+        claim_derived=claim is not None,
+        importance=stored["importance"],
+        confidence=stored["confidence"],
+        valid_from=said_at,
+        author=None if author is None else Author(*author),
+        session=stored["session"],
+        source=stored["source"],
+    )
+
+
+def evidence_parameters(evidence: KeptEvidence) -> dict[str, Any]:
+    """The columns of a piece of evidence."""
+    content = evidence.content
+    return {
+        "turn": evidence.turn,
+        "message": evidence.of.message,
+        "version": evidence.of.version,
+        "key": evidence.key,
+        "entry": evidence.entry.uuid,
+        "said_at": evidence.said_at,
+        "content": None if content is None else Jsonb(_evidence_fields(content)),
+    }
+
+
+def _evidence_fields(content: Content) -> dict[str, Any]:
+    """What extraction can say of a memory; its time is a column."""
+    author, claim = content.author, content.claim
+    return {
+        "text": content.text,
+        "category": content.category,
+        "scope": content.scope,
+        "claim": claim and [claim.subject, claim.attribute, claim.value, claim.cardinality],
+        "importance": content.importance,
+        "confidence": content.confidence,
+        "author": author and [author.name, author.platform, author.id],
+        "session": content.session,
+        "source": content.source,
+    }
 
 
 def block_from(row: Row, space_id: UUID) -> SoulBlock:

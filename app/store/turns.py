@@ -11,8 +11,9 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow, dict_row
 from psycopg.types.json import Jsonb
 
-from app.domain.entries import Author
+from app.domain.entries import KIND_OF_TIER, Author, Tier
 from app.domain.errors import ConflictError, NotFoundError, PreconditionFailedError
+from app.domain.evidence import Derived
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey
@@ -40,6 +41,7 @@ from app.turns.records import (
 
 _SQL = load("turns")
 _JOBS = load("jobs")
+_EVIDENCE = load("evidence")
 _NO_PLATFORM: Final = ""
 
 Row = Mapping[str, Any]
@@ -111,6 +113,16 @@ class PostgresTurns:
             tuple(m for m in messages if m.turn == turn_id),
             tuple(m for m in messages if m.turn != turn_id),
         )
+
+    async def entries(self, turn: Turn, spaces: Sequence[SpaceKey]) -> tuple[Derived, ...]:
+        """The entries of some spaces that came of a turn and are still there: episodes first."""
+        if not spaces:
+            return ()
+        tenant_id = spaces[0].tenant_id
+        of = {"tenant_id": tenant_id, "turn": turn.id.uuid, "space_ids": [space.space_id for space in spaces]}
+        async with tenant_transaction(self.pool, tenant_id) as connection:
+            rows = await _rows(connection, _EVIDENCE["entries_of_turn"], of)
+        return tuple(_derived_entry(row, turn.id.space_id) for row in rows)
 
     async def message(self, tenant_id: UUID, message_id: PublicId) -> Message | None:
         """A message; one that was deleted is none."""
@@ -371,6 +383,7 @@ def _turn_parameters(turn: NewTurn) -> dict[str, Any]:
         "given_id": turn.given_id,
         "fingerprint": turn.fingerprint,
         "said_at": turn.said_at,
+        "scope": turn.scope,
         "gap_s": CONVERSATION_GAP.total_seconds(),
         "messages": Jsonb([_message_fields(message, position) for position, message in enumerate(turn.messages)]),
     }
@@ -432,6 +445,7 @@ def _stored(turn: NewTurn, row: Row) -> Turn:
         recorded_at=row["recorded_at"],
         revision=1,
         messages=messages,
+        scope=row["scope"],
     )
 
 
@@ -472,6 +486,7 @@ def _turn(row: Row, messages: tuple[Message, ...], before: tuple[Message, ...]) 
         revision=row["revision"],
         messages=messages,
         before=before,
+        scope=row["scope"],
     )
 
 
@@ -499,6 +514,12 @@ def _message(row: Row) -> Message:
     )
 
 
+def _derived_entry(row: Row, space_id: UUID) -> Derived:
+    tier = Tier(row["tier"])
+    message = None if row["message"] is None else PublicId(row["message"], space_id, IdKind.MESSAGE)
+    return Derived(PublicId(row["id"], row["space_id"], KIND_OF_TIER[tier]), row["space"], tier, message)
+
+
 def _session(row: Row) -> Session:
     return Session(
         id=PublicId(row["id"], row["space_id"], IdKind.SESSION),
@@ -519,6 +540,7 @@ def _conversation(row: Row) -> Conversation:
         last_at=row["last_at"],
         closed_at=row["closed_at"],
         summary=row["summary"],
+        scope=row["scope"],
     )
 
 

@@ -50,9 +50,15 @@ def episode_content(turn: Turn) -> Content | None:
         occurred_at=turn.said_at,
         participants=participants(turn.messages),
         tags=(EPISODE_TAG,),
-        session=(turn.session_name or str(turn.session))[:_LABEL_CHARS],
+        scope=turn.scope,
+        session=session_label(turn),
         source=str(turn.id),
     )
+
+
+def session_label(turn: Turn) -> str:
+    """What entries say of where it was said: the platform's name of the session, else its id."""
+    return (turn.session_name or str(turn.session))[:_LABEL_CHARS]
 
 
 def transcript(messages: Iterable[Message]) -> list[str]:
@@ -140,6 +146,7 @@ def personal_content(turn: Turn, document: PersonalDocument) -> Content:
         participants=participants(document.messages),
         tags=(PERSONAL_TAG,),
         author=document.author,
-        session=(turn.session_name or str(turn.session))[:_LABEL_CHARS],
+        scope=turn.scope,
+        session=session_label(turn),
         source=str(turn.id),
     )

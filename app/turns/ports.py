@@ -7,9 +7,11 @@ from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from app.domain.entries import Content
+from app.domain.evidence import Derived, Evidence, MessageVersion
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
+from app.extraction.records import Extracted, Said
 from app.turns.records import Conversation, Job, JobState, Message, NewTurn, Session, Task, Turn
 from app.turns.summary import Summary
 
@@ -58,6 +60,10 @@ class TurnStore(Protocol):
 
     async def turn(self, tenant_id: UUID, turn_id: PublicId) -> Turn | None:
         """A turn with its messages, and those of the turn before it."""
+        ...
+
+    async def entries(self, turn: Turn, spaces: Sequence[SpaceKey]) -> tuple[Derived, ...]:
+        """The entries of some spaces that came of a turn and are still there: episodes first."""
         ...
 
     async def message(self, tenant_id: UUID, message_id: PublicId) -> Message | None:
@@ -163,6 +169,38 @@ class Keeper(Protocol):
         Returns:
             Whether the source was still as it had been read; if not, nothing was done.
         """
+        ...
+
+
+class Rememberer(Protocol):
+    """Keeps the memories that grow from what was said."""
+
+    async def remember(
+        self,
+        space: SpaceKey,
+        said: Sequence[Evidence],
+        standing: frozenset[MessageVersion],
+        source: tuple[PublicId, int],
+        *,
+        erase: bool,
+    ) -> bool:
+        """Bring the memories of a space up to what the messages of a turn say.
+
+        Args:
+            standing: The messages that were read; those that are missing say nothing any more.
+            erase: Whether what was taken back must not stay in earlier versions.
+
+        Returns:
+            Whether the turn was still as it had been read; if not, nothing was done.
+        """
+        ...
+
+
+class Reader(Protocol):
+    """Finds what is worth remembering."""
+
+    async def extract(self, tenant_id: UUID, messages: Sequence[Said], now: datetime) -> tuple[Extracted, ...]:
+        """One result for each message, in their order."""
         ...
 
 

@@ -59,6 +59,7 @@ class NewTurn:
         session: Where it was said; `session_name` is the platform's name for that.
         conversation: The id of the conversation that it begins, if it begins one.
         fingerprint: Of everything that was posted: tells a repetition from another turn under the same id.
+        scope: Where it holds, and the session from now on; None for the session's own.
     """
 
     id: PublicId
@@ -70,6 +71,7 @@ class NewTurn:
     fingerprint: bytes
     said_at: datetime
     messages: tuple[NewMessage, ...]
+    scope: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +115,7 @@ class Turn:
     Attributes:
         revision: One more with every change of a message.
         before: The messages of the turn before it in the same session; empty for the first.
+        scope: Where in the space holds what is derived from it; "" is everywhere.
     """
 
     id: PublicId
@@ -126,6 +129,7 @@ class Turn:
     revision: int
     messages: tuple[Message, ...]
     before: tuple[Message, ...] = ()
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +139,7 @@ class Conversation:
     Attributes:
         closed_at: When it was found to be over; None while it goes on.
         summary: As `summary.py` writes it; None before.
+        scope: The session's.
     """
 
     id: PublicId
@@ -144,6 +149,7 @@ class Conversation:
     last_at: datetime
     closed_at: datetime | None
     summary: Mapping[str, Any] | None
+    scope: str = ""
 
     @property
     def episode(self) -> PublicId:
@@ -170,6 +176,7 @@ class Task(StrEnum):
     HISTORY = "history"
     EPISODE = "episode"
     PERSONAL = "personal"
+    MEMORIES = "memories"
     SUMMARY = "summary"
 
 
@@ -231,6 +238,7 @@ SUBJECT_KIND: Final = {
     Task.HISTORY: IdKind.TURN,
     Task.EPISODE: IdKind.TURN,
     Task.PERSONAL: IdKind.TURN,
+    Task.MEMORIES: IdKind.TURN,
     Task.SUMMARY: IdKind.CONVERSATION,
 }
 """What a task works on."""

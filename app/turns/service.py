@@ -9,6 +9,7 @@ from uuid import UUID
 from app.domain.callers import Caller
 from app.domain.entries import Author
 from app.domain.errors import FieldProblem, InvalidInputError, NotFoundError, PreconditionFailedError
+from app.domain.evidence import Derived
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, find_id
 from app.domain.spaces import SpaceKey
@@ -16,8 +17,9 @@ from app.text.terms import query_terms, term_hash
 from app.turns.documents import personal_space
 from app.turns.ports import Erasure, JobStore, MessageQuery, NewId, TurnStore, WorkingMemory
 from app.turns.records import Job, JobState, Message, NewMessage, NewTurn, Session, Speaker, Task, Turn, session_uuid
+from app.turns.remembered import may_be_remembered, spaces_of
 
-_DERIVED: Final = (Task.HISTORY, Task.EPISODE, Task.PERSONAL)
+_DERIVED: Final = (Task.HISTORY, Task.EPISODE, Task.PERSONAL, Task.MEMORIES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +38,14 @@ class Posted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostedTurn:
-    """A turn as it was posted. The reply is its last message."""
+    """A turn as it was posted. The reply is its last message; without a scope it has its session's."""
 
     space: str
     session: str | None
     given_id: str | None
     fingerprint: bytes
     messages: tuple[Posted, ...]
+    scope: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class TurnService:
         tasks = [Task.HISTORY, Task.EPISODE]
         if any(message.personal_space for message in new.messages):
             tasks.append(Task.PERSONAL)
+        if may_be_remembered(new.messages, space.name):
+            tasks.append(Task.MEMORIES)
         kept = await self.store.keep(new, tasks, idempotency)
         if isinstance(kept, Turn):
             await self.working.add(space.tenant_id, kept.messages)
@@ -90,6 +95,7 @@ class TurnService:
             fingerprint=posted.fingerprint,
             said_at=min(message.said_at for message in messages),
             messages=messages,
+            scope=posted.scope,
         )
 
     def _session(self, space: SpaceKey, session: str | None) -> tuple[UUID, str | None]:
@@ -122,6 +128,11 @@ class TurnService:
         if turn is None or not caller.may_touch(turn.space):
             raise NotFoundError(f"no turn {turn_id}")
         return turn
+
+    async def entries(self, caller: Caller, turn: Turn) -> tuple[Derived, ...]:
+        """What came of a turn so far, within the key's reach: episodes first."""
+        reached = [name for name in spaces_of(turn) if caller.may_touch(name)]
+        return await self.store.entries(turn, [SpaceKey(caller.tenant_id, name) for name in reached])
 
     async def message(self, caller: Caller, message_id: PublicId) -> Message:
         """A message.

@@ -98,6 +98,7 @@ def summary_content(summary: Summary, conversation: Conversation) -> Content:
         occurred_at=summary.started_at,
         participants=summary.people,
         tags=(CONVERSATION_TAG, summary.sentiment),
+        scope=conversation.scope,
         session=str(conversation.session),
         source=str(conversation.id),
     )

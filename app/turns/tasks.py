@@ -4,17 +4,30 @@ So a task may run any number of times, in any order, after any crash: what comes
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from app.domain.evidence import Evidence, MessageVersion
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
 from app.text.terms import document_terms, term_hash
 from app.turns.documents import episode_content, heard, personal_content, personal_documents
-from app.turns.ports import Handler, JobOptions, Keeper, Source, Summariser, TurnStore, WorkingMemory
+from app.turns.ports import (
+    Handler,
+    JobOptions,
+    Keeper,
+    Reader,
+    Rememberer,
+    Source,
+    Summariser,
+    TurnStore,
+    WorkingMemory,
+)
 from app.turns.records import Conversation, Message, Task, Turn
+from app.turns.remembered import evidence, spaces_of, spoken
 from app.turns.summary import Summary, summarise, summary_content
 
 _TRIES: Final = 10
@@ -32,6 +45,9 @@ class TurnTasks:
     store: TurnStore
     keeper: Keeper
     working: WorkingMemory
+    rememberer: Rememberer
+    reader: Reader
+    now: Callable[[], datetime]
     summariser: Summariser | None = None
 
     @property
@@ -41,6 +57,7 @@ class TurnTasks:
             Task.HISTORY: self.history,
             Task.EPISODE: self.episode,
             Task.PERSONAL: self.personal,
+            Task.MEMORIES: self.memories,
             Task.SUMMARY: self.summary,
         }
 
@@ -83,6 +100,30 @@ class TurnTasks:
             entry_id = PublicId(turn.id.uuid, space.space_id, IdKind.EPISODE)
             source = Source(turn.id, turn.revision)
             if not await self.keeper.keep(space, entry_id, documents.get(name), source, erase=options.erase):
+                return False
+        return True
+
+    async def memories(self, tenant_id: UUID, subject: PublicId, options: JobOptions) -> None:
+        """Keep what each author says of lasting interest as memories of that author's own space."""
+        for _ in range(_TRIES):
+            turn = await self.store.turn(tenant_id, subject)
+            if turn is None or await self._memories(tenant_id, turn, options):
+                return
+        raise OvertakenError(str(subject))
+
+    async def _memories(self, tenant_id: UUID, turn: Turn, options: JobOptions) -> bool:
+        read = spoken(turn)
+        found = await self.reader.extract(tenant_id, [one.said for one in read], self.now())
+        said: defaultdict[str, list[Evidence]] = defaultdict(list)
+        for one, extracted in zip(read, found, strict=True):
+            said[one.space] += evidence(one, extracted)
+        standing = frozenset(MessageVersion(one.message.id.uuid, one.message.version) for one in read)
+        source = Source(turn.id, turn.revision)
+        # Of a turn that never changed there is nothing to take back.
+        names = spaces_of(turn) if turn.revision > 1 else [name for name, statements in said.items() if statements]
+        for name in names:
+            space = SpaceKey(tenant_id, name)
+            if not await self.rememberer.remember(space, said[name], standing, source, erase=options.erase):
                 return False
         return True
 

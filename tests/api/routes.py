@@ -29,6 +29,9 @@ class Victim:
     message: str
     session: str
     job: str
+    correction: str
+    question: str
+    receipt: str
 
 
 def request_for(method: str, path: str, victim: Victim) -> tuple[str, dict[str, Any]]:
@@ -56,6 +59,9 @@ def _items(victim: Victim) -> dict[str, str]:
         "messages": victim.message,
         "sessions": victim.session,
         "jobs": victim.job,
+        "corrections": victim.correction,
+        "clarifications": victim.question,
+        "receipts": victim.receipt,
     }
 
 
@@ -75,6 +81,8 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
         "POST /search": {"json": {**where, "query": "", "also_read": [victim.space], "min_relevance": 0.0}},
         "GET /spaces": {},
         "GET /spaces/{space}": {},
+        "GET /spaces/{space}/profile": {},
+        "POST /spaces/{space}/consolidate": {"json": {"dry_run": True}},
         "POST /tokens": {"json": {**where, "role": "reader"}},
         "POST /context/assemble": {
             "json": {**where, "query": "", "also_read": [victim.space], "persona": victim.space, "trace": True}
@@ -96,6 +104,15 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
         "POST /jobs/{id}/retry": {},
         "GET /history/settings": {},
         "PUT /history/settings": {"json": {"days": 3}},
+        "POST /corrections": {"json": {**where, "said": "My name is Intruder, not Ana."}},
+        "GET /corrections": query,
+        "GET /corrections/{id}": {},
+        "POST /clarifications/{id}": {"json": {"choice": "everywhere"}},
+        "GET /spaces/{space}/memories/view": {},
+        "POST /forget": {"json": {**where, "since": "2020-01-01T00:00:00Z", "dry_run": True}},
+        "DELETE /spaces/{space}": {"params": {"dry_run": "true"}},
+        "GET /receipts/{id}": {},
+        "GET /receipts/{id}/verify": {},
         "GET /assemblies": query,
         "GET /assemblies/{id}": {},
         "POST /assemblies/{id}/replay": {},
@@ -110,5 +127,6 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
             f"DELETE /{resource}/{{id}}": {},
             f"GET /{resource}/{{id}}/versions": {},
             f"POST /{resource}/{{id}}/undo": {},
+            f"POST /{resource}/{{id}}/restore": {},
         }
     return table

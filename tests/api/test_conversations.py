@@ -148,6 +148,7 @@ async def test_jobs_tell_what_was_done_for_whom(client, work):
     assert {(j["task"], j["state"], j["attempts"]) for j in waiting} == {
         ("history", "waiting", 0),
         ("episode", "waiting", 0),
+        ("memories", "waiting", 0),
     }
     assert {j["subject"] for j in waiting} == {turn["id"]}
     await work()

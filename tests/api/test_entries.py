@@ -18,7 +18,7 @@ every_tier = pytest.mark.parametrize(("resource", "body"), TIERS)
 SHARED_FIELDS = {
     *("id", "space", "tier", "version", "status", "text", "tags", "scope", "importance", "confidence", "author"),
     *("session", "context", "source", "recorded_at", "first_recorded_at", "last_confirmed_at", "unresolved"),
-    *("superseded_by", "reason"),
+    *("superseded_by", "merged_from", "reason", "corrected"),
 }
 OWN_FIELDS = {
     "memories": {"category", "claim", "claim_derived", "valid_from", "valid_to"},

@@ -28,6 +28,10 @@ async def a_failed_job(client, database_url) -> str:
     return job
 
 
+def claimed(attribute):
+    return {"subject": "Ana", "attribute": attribute, "value": SECRET}
+
+
 @pytest.fixture
 async def victim(client, runtime, database_url) -> Victim:
     """A tenant's space with an item of every kind, each of which holds the secret."""
@@ -37,6 +41,8 @@ async def victim(client, runtime, database_url) -> Victim:
     await runtime.queue.drain()
     for episode in (await client.get("/episodes", params={"space": SPACE})).json()["items"]:
         await client.delete(f"/episodes/{episode['id']}")
+    await written(client, "/memories", text="To be forgotten.")
+    forgotten = await client.post("/forget", json={"space": SPACE, "content": "To be forgotten."})
     found = Victim(
         space=SPACE,
         memory=await written(client, "/memories", text=text, category="output_preference", importance=0.9),
@@ -48,6 +54,9 @@ async def victim(client, runtime, database_url) -> Victim:
         message=turn["messages"][0]["id"],
         session=turn["session"],
         job=await a_failed_job(client, database_url),
+        correction=await written(client, "/corrections", **claimed("instrument")),
+        question=await written(client, "/corrections", **claimed("toy"), scopes=["story:au1"]),
+        receipt=forgotten.json()["receipt"]["id"],
     )
     items = {"memories": found.memory, "episodes": found.episode, "procedures": found.procedure, "soul": found.block}
     for resource, item in items.items():
@@ -60,6 +69,7 @@ async def everything(client, victim):
     paths = [
         *(f"/{tier}?space={SPACE}&status=any" for tier in ("memories", "episodes", "procedures")),
         f"/soul?space={SPACE}",
+        f"/corrections?space={SPACE}",
         f"/memories/{victim.memory}/versions",
         f"/soul/{victim.block}/versions",
         f"/spaces/{SPACE}",
@@ -153,7 +163,7 @@ async def test_a_foreign_entry_cannot_be_pinned_into_a_prompt(connect, new_tenan
 async def test_counts_of_a_space_are_those_of_the_tenant_alone(client, connect, new_tenant, victim):
     """leak-04: counts leave other tenants' rows out."""
     stranger = connect(new_tenant().key)
-    assert (await client.get(f"/spaces/{SPACE}")).json()["entries"] == {"memories": 1, "episodes": 1, "procedures": 1}
+    assert (await client.get(f"/spaces/{SPACE}")).json()["entries"] == {"memories": 2, "episodes": 1, "procedures": 1}
     empty = (await stranger.get(f"/spaces/{SPACE}")).json()
     assert empty == {
         "name": SPACE,

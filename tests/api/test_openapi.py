@@ -71,8 +71,11 @@ async def test_every_example_of_a_body_works(client, document):
         ids[resource] = (await client.post(f"/{resource}", json={"space": space, "text": "x"})).json()["id"]
     ids["soul"] = (await client.post("/soul", json={"space": space, "name": "x", "text": "x"})).json()["id"]
     turn = (await client.post("/turns", json={"space": space, "messages": [{"text": "x"}]})).json()
+    claim = {"space": space, "subject": "Mira", "attribute": "toy", "value": "kite"}
+    corrections = [await client.post("/corrections", json={**claim, "scopes": s}) for s in ([], ["story:au1"])]
+    correction, question = (reply.json()["id"] for reply in corrections)
     said = {"turn": turn["id"], "message": turn["messages"][0]["id"], "session": turn["session"], "job": ""}
-    victim = Victim(space, *ids.values(), "", **said)
+    victim = Victim(space, *ids.values(), "", **said, correction=correction, question=question, receipt="")
     tried = 0
     for method, path, operation in operations(document):
         if "requestBody" not in operation:

@@ -237,3 +237,14 @@ async def test_one_moment_is_written_alike_wherever_it_is_read(client, work):
     assert [m["at"] for m in (message, *listed, *recent, single)] == [at] * 4
     assert {turn["said_at"], episode["occurred_at"]} == {at}
     assert len({m["recorded_at"] for m in (message, *listed, *recent, single)}) == 1
+
+
+async def test_an_episode_of_what_the_session_still_has_in_mind_is_not_told_again(client, work):
+    await post(client, "The heron came back to the pond.", session="s")
+    await work()
+    asked = {"space": SPACE, "query": "Did the heron come back?", "timeout_ms": 30_000, "trace": True}
+    here = (await client.post("/context/assemble", json={**asked, "session": "s"})).json()
+    elsewhere = (await client.post("/context/assemble", json={**asked, "session": "another"})).json()
+    assert "heron" not in here["prompt"]
+    assert [dropped["reason"] for dropped in here["dropped"] if dropped["tier"] == "episodes"] == ["covered_by_history"]
+    assert "heron" in elsewhere["prompt"]

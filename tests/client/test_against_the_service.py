@@ -32,6 +32,15 @@ NOT_IN_THE_CLIENT = {
     "GET /soul/{id}/versions",
     "POST /assemblies/{id}/replay",
     "GET /jobs/{id}",
+    "POST /memories/{id}/restore",
+    "POST /episodes/{id}/restore",
+    "POST /procedures/{id}/restore",
+    "GET /spaces/{space}/profile",
+    "GET /spaces/{space}/memories/view",
+    "POST /spaces/{space}/consolidate",
+    "DELETE /spaces/{space}",
+    "GET /receipts/{id}",
+    "GET /receipts/{id}/verify",
     "GET /history/settings",
     "PUT /history/settings",
 }
@@ -134,6 +143,19 @@ async def test_what_was_said_is_read_corrected_and_taken_back(memory):
     assert [job.task async for job in memory.jobs(space=SPACE)]
     assert (await memory.delete_message(said)).messages == 1
     assert (await memory.delete_session(turn.session)).messages == 1
+
+
+async def test_what_is_wrong_is_put_right_and_forgotten(memory):
+    await memory.remember(SPACE, "I live in Rome")
+    corrected = await memory.correct(SPACE, "I live in Turin, not in Rome.", scope="")
+    assert corrected.told
+    assert (await memory.correction(corrected.id)).outcome == corrected.outcome
+    assert corrected.id in [one.id async for one in memory.corrections(SPACE)]
+    with pytest.raises(NotFoundError):  # it asked nothing
+        await memory.clarify(corrected.id, "everywhere")
+    ids = [entry.id async for entry in memory.entries(SPACE)]
+    assert (await memory.forget(SPACE, ids=ids)).outcome == "erased"
+    assert [entry.id async for entry in memory.entries(SPACE)] == []
 
 
 async def test_a_soul_is_written_and_erased(memory):

@@ -71,10 +71,10 @@ def test_a_file_holds_two_sets_of_weights(tmp_path):
     file = tmp_path / "ab.json"
     names = ("relevance", "importance", "recency", "frequency", "confidence")
     one = dict(zip(names, astuple(WEIGHTS), strict=True))
-    file.write_bytes(orjson.dumps({"a": one, "b": {**one, "relevance": 0.65, "importance": 0.05}}))
+    file.write_bytes(orjson.dumps({"a": one, "b": {**one, "relevance": 0.65, "importance": 0.07}}))
     found = weight_sets(file)
     assert found["a"] == WEIGHTS
-    assert found["b"].importance == 0.05
+    assert found["b"].importance == 0.07
 
 
 @pytest.mark.parametrize(

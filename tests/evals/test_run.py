@@ -10,8 +10,10 @@ from app.runtime import Runtime
 from app.scoring.weights import WEIGHTS
 from app.store.keys import ensure_tenant
 from evals.ablation import WHOLE, ablate, ablation_table, parts
+from evals.metrics import Tally
 from evals.plan import plan
 from evals.run import measure
+from evals.scripted import play_all
 from evals.service import Service
 from evals.ties import ties
 from evals.weighing import compare, without_each
@@ -36,6 +38,15 @@ def data(tmp_path: Path) -> Path:
     rows = ({"a": a, "b": b, "label": label, "kind": "place", "lang": "en"} for a, b, label in pairs)
     _write(tmp_path / "contradiction_pairs" / "pairs.jsonl", *rows)
     return tmp_path
+
+
+async def test_the_scripted_conversations_are_part_of_it(runtime: Runtime, tenant):
+    service = Service(runtime, await runtime.keys.authenticate(tenant.key), tenant.key)
+    tally = Tally()
+    assert await play_all(service, tally) == ()
+    figures = tally.figures()
+    assert figures["scripted.passed"].items >= 60
+    assert {figures[f"scripted.{code}.passed"].value for code in ("en", "it", "cs")} == {1.0}
 
 
 async def test_what_is_written_is_found_and_reaches_the_prompt(data: Path, runtime: Runtime, database_url: str):

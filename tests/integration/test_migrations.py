@@ -62,6 +62,7 @@ print([os.waitpid(child, 0)[1] for child in children])
 
 OF_NO_PERSON = {
     "tenants",
+    "tenant_secrets",
     "api_keys",
     "embedding_models",
     "spaces",

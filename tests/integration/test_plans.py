@@ -14,8 +14,10 @@ from app.domain.entries import Tier
 from app.domain.spaces import SpaceKey, scope_key
 from app.entries.ports import Listing
 from app.runtime import new_id
+from app.store.consolidation import PostgresConsolidation
 from app.store.entries import PostgresEntries
 from app.store.pool import create_pool
+from app.store.profile import PostgresProfile
 from app.store.retriever import PostgresRetriever
 from app.text.terms import term_hash
 from tests.integration.stores import LATER, Space, create_database, heard, open_store
@@ -272,6 +274,39 @@ async def test_unknown_ids_are_looked_up_by_primary_key_too(explained, crowded):
 
     found = [n for n in await plans_of(explained, crowded, current) if n.get("Relation Name") == "entry_versions"]
     assert kinds(found) == {("Index Scan", "entry_versions_pkey")}
+
+
+async def test_a_scan_for_consolidation_reads_a_portion_of_a_space_in_the_order_of_an_index(explained, crowded):
+    async def scan(entries, space):
+        portions = [portion async for portion in PostgresConsolidation(entries).scan(space)]
+        assert sum(map(len, portions)) == 1_000
+
+    plan = await plans_of(explained, crowded, scan)
+    assert kinds(reads(plan, "entry_versions")) == {("Index Scan", "entry_versions_current")}
+    assert kinds(reads(plan, "entry_uses")) == {("Index Scan", "entry_uses_pkey")}
+    assert "Sort" not in {n["Node Type"] for n in plan}
+
+
+async def test_entries_to_be_compared_are_loaded_by_primary_key(explained, crowded):
+    space = crowded["user:usual"]
+    ids = list({candidate.id for candidate in await space.search("bees", limit=50)})
+
+    async def load(entries, key):
+        assert len(await PostgresConsolidation(entries).load(key, space.store.model.id, ids)) == len(ids)
+
+    plan = await plans_of(explained, crowded, load)
+    assert {n["Index Name"] for n in reads(plan, "entry_versions")} <= {"entry_versions_pkey", "entry_versions_current"}
+    assert all("(id = " in n["Index Cond"] for n in reads(plan, "entry_versions"))
+    assert kinds(reads(plan, "entry_vectors")) == {("Index Scan", "entry_vectors_pkey")}
+
+
+async def test_a_profile_reads_the_memories_of_its_space_alone(explained, crowded):
+    async def read(entries, key):
+        assert await PostgresProfile(entries.pool).best(key, ("",), LATER, 10)
+
+    found = reads(await plans_of(explained, crowded, read), "entry_versions")
+    assert {n["Index Name"] for n in found} == {"entry_versions_current"}
+    assert sum(n["Actual Rows"] for n in found) <= 1_000
 
 
 async def test_a_repetition_is_found_by_the_number_of_its_text(explained, crowded):

@@ -11,6 +11,7 @@ VALUES = {
     "uuid": "gen_random_uuid()",
     "text": "gen_random_uuid()::text",
     "text[]": "'{}'",
+    "uuid[]": "'{}'",
     "bytea": "'x'",
     "integer": "1",
     "smallint": "1",

@@ -9,6 +9,7 @@ import pytest
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
 from app.runtime import new_uuid
+from app.store.entries import PostgresEntries
 from app.store.pool import create_pool
 from app.store.queue import Queue
 from app.store.turns import PostgresTurns
@@ -38,6 +39,9 @@ SELECT tenant_id, space_id, id, id, session, 0, '', 'm-' || n, 'user', 'word ' |
   FROM seeded;
 INSERT INTO message_postings (tenant_id, space_id, term, id, tf, length)
 SELECT tenant_id, space_id, unnest(ARRAY[1, n + 1]::bigint[]), id, 1, 2 FROM seeded;
+INSERT INTO memory_evidence (tenant_id, space_id, turn, message, key, version, entry, said_at, content)
+SELECT tenant_id, space_id, id, id, 'x', 1, id, now(), '{"text": "I sail"}' FROM seeded;
+INSERT INTO derived_entries (tenant_id, space_id, id, made_at) SELECT tenant_id, space_id, id, now() FROM seeded;
 """
 
 
@@ -93,6 +97,20 @@ async def posted(turns, space, _):
     await turns.keep(new_turn(space, given_id=str(uuid4())), (), None)
 
 
+async def came_of(turns, space, turn_id):
+    await turns.entries(await turns.turn(space.tenant_id, turn_id), [space])
+
+
+async def weighed(turns, space, turn_id):
+    async with PostgresEntries(turns.pool).unit(space) as unit:
+        entry = PublicId(turn_id.uuid, space.space_id, IdKind.MEMORY)
+        assert await unit.is_derived(entry)
+        await unit.replaced_by(entry)
+        await unit.forget_evidence(entry)
+        assert not await unit.evidence_of(entry)
+        assert len(await unit.evidence_of_turn(turn_id)) == 1
+
+
 @pytest.mark.parametrize(
     ("action", "table", "index", "rows"),
     [
@@ -102,6 +120,11 @@ async def posted(turns, space, _):
         (listed, "messages", "messages_pkey", 2_000),  # a space's own messages, which are kept for some days
         (searched, "message_postings", "message_postings_pkey", 3),
         (posted, "turns", "turns_given", 3),
+        (came_of, "memory_evidence", "memory_evidence_pkey", 3),
+        (came_of, "derived_entries", "derived_entries_pkey", 3),
+        (weighed, "memory_evidence", "memory_evidence_pkey", 3),
+        (weighed, "memory_evidence", "memory_evidence_entry", 3),
+        (weighed, "derived_entries", "derived_entries_pkey", 3),
     ],
 )
 async def test_what_was_said_is_read_by_its_keys(plans_of, action, table, index, rows):

@@ -59,9 +59,9 @@ async def replay_assembly(assembly_id: AssemblyId, runtime: RuntimeDep, caller: 
 async def _replay(assembly_id: PublicId, runtime: Runtime, caller: Caller) -> tuple[LogRow, Replayed]:
     await runtime.recorder.settled()
     row = await _find(assembly_id, runtime, caller)
-    entries, blocks = await runtime.assembly_log.parts(caller.tenant_id, row)
+    parts = await runtime.assembly_log.parts(caller.tenant_id, row)
     request = assembly_request(AssembleBody.model_validate(row.body), caller, row.created_at)
-    return row, replay(row, request, entries, blocks, runtime.count)
+    return row, replay(row, request, parts, runtime.count)
 
 
 async def _find(assembly_id: PublicId, runtime: Runtime, caller: Caller) -> LogRow:

@@ -98,3 +98,12 @@ async def undo_episode(
     """Writes a new version with the content of the one before; undoing twice redoes."""
     effect = await runtime.entries.undo(caller, episode_id, if_version=if_version, idempotency=idempotency)
     return effect_response(effect)
+
+
+@router.post("/{id}/restore", summary="Bring an archived episode back", response_model=EpisodeReply)
+async def restore_episode(
+    episode_id: EpisodeId, runtime: RuntimeDep, caller: CallerDep, if_version: IfMatch, idempotency: Idempotency
+) -> Response:
+    """Writes a new version that is active and confirmed now."""
+    effect = await runtime.entries.restore(caller, episode_id, if_version=if_version, idempotency=idempotency)
+    return effect_response(effect)

@@ -98,3 +98,12 @@ async def undo_memory(
     """Writes a new version with the content of the one before; undoing twice redoes."""
     effect = await runtime.entries.undo(caller, memory_id, if_version=if_version, idempotency=idempotency)
     return effect_response(effect)
+
+
+@router.post("/{id}/restore", summary="Bring an archived memory back", response_model=MemoryReply)
+async def restore_memory(
+    memory_id: MemoryId, runtime: RuntimeDep, caller: CallerDep, if_version: IfMatch, idempotency: Idempotency
+) -> Response:
+    """Writes a new version that is active and confirmed now."""
+    effect = await runtime.entries.restore(caller, memory_id, if_version=if_version, idempotency=idempotency)
+    return effect_response(effect)

@@ -113,3 +113,12 @@ async def record_outcome(
     success = body.outcome == "success"
     effect = await runtime.entries.record_outcome(caller, procedure_id, success=success, idempotency=idempotency)
     return effect_response(effect)
+
+
+@router.post("/{id}/restore", summary="Bring an archived procedure back", response_model=ProcedureReply)
+async def restore_procedure(
+    procedure_id: ProcedureId, runtime: RuntimeDep, caller: CallerDep, if_version: IfMatch, idempotency: Idempotency
+) -> Response:
+    """Writes a new version that is active and confirmed now."""
+    effect = await runtime.entries.restore(caller, procedure_id, if_version=if_version, idempotency=idempotency)
+    return effect_response(effect)

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Response
 
 from app.api.deps import CallerDep, Idempotency, Now, RuntimeDep, TurnId
 from app.api.replies import json_response
-from app.schemas.turns import TurnBody, TurnReply, turn_json
+from app.schemas.turns import TurnBody, TurnReply, TurnWithEntries, derived_json, turn_json
 
 router = APIRouter(prefix="/turns", tags=["turns"])
 
@@ -20,6 +20,9 @@ async def post_turn(
     return response
 
 
-@router.get("/{id}", summary="Read a turn", response_model=TurnReply)
+@router.get("/{id}", summary="Read a turn", response_model=TurnWithEntries)
 async def read_turn(turn_id: TurnId, runtime: RuntimeDep, caller: CallerDep) -> Response:
-    return json_response(turn_json(await runtime.turns.get(caller, turn_id)))
+    """With the entries that came of it so far, episodes first."""
+    turn = await runtime.turns.get(caller, turn_id)
+    derived = await runtime.turns.entries(caller, turn)
+    return json_response({**turn_json(turn), "entries": [derived_json(one) for one in derived]})

@@ -7,6 +7,25 @@ SELECT e.*, s.name AS space
   JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
  WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = %(id)s AND e.closed_at IS NULL;
 
+-- current_entries --
+-- The current versions of given entries; those that are gone are missing.
+SELECT e.*, s.name AS space
+  FROM unnest(%(ids)s::uuid[]) AS wanted(id)
+ CROSS JOIN LATERAL (
+    SELECT * FROM entry_versions
+     WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = wanted.id AND closed_at IS NULL
+     LIMIT 1) AS e
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id;
+
+-- merged_into --
+-- The entries that said the same as a given one and gave way to it.
+SELECT e.*, s.name AS space
+  FROM entry_versions e
+  JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
+ WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.superseded_by = %(id)s
+   AND e.closed_at IS NULL AND e.reason = 'merged'
+ ORDER BY e.id;
+
 -- entry_history --
 -- Versions, newest first.
 SELECT e.*, s.name AS space
@@ -70,15 +89,15 @@ INSERT INTO entry_versions (
     tenant_id, space_id, id, version, text_version, sequence, tier, status, text, category, tags, scope,
     claim_subject, claim_attribute, claim_value, claim_cardinality, claim_derived, importance, confidence,
     valid_from, valid_to, occurred_at, participants, trigger, author_name, author_platform, author_id, session,
-    context, source, recorded_at, first_recorded_at, last_confirmed_at, unresolved, superseded_by, reason, terms, term_count,
-    outline, normal)
+    context, source, recorded_at, first_recorded_at, last_confirmed_at, unresolved, superseded_by, merged_from, reason,
+    corrected, terms, term_count, outline, normal)
 VALUES (
     %(tenant_id)s, %(space_id)s, %(id)s, %(version)s, %(text_version)s, %(sequence)s, %(tier)s::tier, %(status)s,
     %(text)s, %(category)s, %(tags)s, %(scope)s, %(claim_subject)s, %(claim_attribute)s, %(claim_value)s,
     %(claim_cardinality)s, %(claim_derived)s, %(importance)s, %(confidence)s, %(valid_from)s, %(valid_to)s,
     %(occurred_at)s, %(participants)s, %(trigger)s, %(author_name)s, %(author_platform)s, %(author_id)s, %(session)s,
     %(context)s, %(source)s, %(recorded_at)s, %(first_recorded_at)s, %(last_confirmed_at)s, %(unresolved)s,
-    %(superseded_by)s, %(reason)s, %(terms)s, %(term_count)s, %(outline)s,
+    %(superseded_by)s, %(merged_from)s::uuid[], %(reason)s, %(corrected)s, %(terms)s, %(term_count)s, %(outline)s,
     %(normal)s);
 
 -- insert_vector --
@@ -211,29 +230,75 @@ SELECT id, successes, failures FROM procedure_outcomes
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
 
 -- erase_versions --
-DELETE FROM entry_versions WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+DELETE FROM entry_versions WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
 
 -- forget_winner --
--- Those that gave way to an erased entry stay superseded, and no longer say by what.
+-- Those that gave way to erased entries stay superseded, and no longer say by what.
 UPDATE entry_versions SET superseded_by = NULL
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND superseded_by = %(id)s;
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND superseded_by = ANY(%(ids)s::uuid[]);
+
+-- forget_merged --
+-- Those that they were merged into, and those that these were, no longer name erased entries.
+WITH RECURSIVE kept(id) AS (
+    SELECT superseded_by FROM entry_versions
+     WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[])
+       AND superseded_by IS NOT NULL
+     UNION
+    SELECT e.superseded_by
+      FROM kept
+      JOIN entry_versions e ON e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = kept.id
+     WHERE e.superseded_by IS NOT NULL)
+UPDATE entry_versions
+   SET merged_from = ARRAY(SELECT one FROM unnest(merged_from) AS one WHERE one <> ALL(%(ids)s::uuid[]))
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id IN (SELECT id FROM kept)
+   AND merged_from && %(ids)s::uuid[];
+
+-- carry_uses --
+-- What was merged was used too.
+INSERT INTO entry_uses (tenant_id, space_id, id, uses, last_session)
+SELECT %(tenant_id)s, %(space_id)s, %(id)s, sum(uses), max(last_session) FROM entry_uses
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(merged)s::uuid[])
+HAVING count(*) > 0
+    ON CONFLICT (tenant_id, space_id, id) DO UPDATE SET uses = entry_uses.uses + excluded.uses;
 
 -- erase_vectors --
-DELETE FROM entry_vectors WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+DELETE FROM entry_vectors WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
 
 -- erase_postings --
 DELETE FROM entry_postings
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND term = ANY(%(terms)s::bigint[]);
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]) AND term = ANY(%(terms)s::bigint[]);
 
 -- erase_uses --
-DELETE FROM entry_uses WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+DELETE FROM entry_uses WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
 
 -- erase_outcomes --
-DELETE FROM procedure_outcomes WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+DELETE FROM procedure_outcomes WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
 
 -- erase_proposals --
 DELETE FROM supersession_proposals
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND (kept = %(id)s OR superseded = %(id)s);
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND (kept = ANY(%(ids)s::uuid[]) OR superseded = ANY(%(ids)s::uuid[]));
+
+-- texts --
+-- Every text that some entries ever had.
+SELECT DISTINCT text FROM entry_versions
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
+
+-- erase_corrections --
+-- What was told of the entries, and what was asked about them; likewise whatever quotes their texts.
+DELETE FROM corrections
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s
+   AND (entries && %(ids)s::uuid[]
+        OR EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS t(text)
+                    WHERE strpos(lower(concat_ws(' ', told, asked ->> 'said', asked ->> 'wrong', asked ->> 'text')), t.text) > 0));
+
+-- erase_assemblies --
+-- Logged requests hold what was asked and the history of the conversation.
+DELETE FROM assemblies a
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s
+   AND EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS t(text)
+                WHERE strpos(lower(a.request ->> 'query'), t.text) > 0
+                   OR EXISTS (SELECT FROM jsonb_array_elements(a.request -> 'history') AS said
+                               WHERE strpos(lower(said ->> 'text'), t.text) > 0));
 
 -- take_proposals --
 -- The pending proposals of the space, oldest first; they are gone afterwards.

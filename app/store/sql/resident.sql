@@ -110,7 +110,7 @@ SELECT e.id, e.version, e.sequence, e.tier::text AS tier, e.text, e.scope, e.fir
        e.unresolved, e.outline,
        ARRAY(SELECT s.id FROM entry_versions s
               WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s AND s.superseded_by = e.id
-                AND s.closed_at IS NULL AND s.status = 'superseded') AS superseded,
+                AND s.closed_at IS NULL AND s.status = 'superseded' AND s.reason <> 'merged') AS superseded,
        e.session, e.author_name AS author, coalesce(u.uses, 0) AS uses
   FROM unnest(%(ids)s::uuid[]) AS wanted(id)
  CROSS JOIN LATERAL (

@@ -206,7 +206,7 @@ SELECT c.id, e.version, e.sequence, c.tier::text AS tier, e.text, e.scope, e.fir
        e.unresolved, e.outline,
        ARRAY(SELECT s.id FROM entry_versions s
               WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s AND s.superseded_by = e.id
-                AND s.closed_at IS NULL AND s.status = 'superseded') AS superseded,
+                AND s.closed_at IS NULL AND s.status = 'superseded' AND s.reason <> 'merged') AS superseded,
        e.session, e.author_name AS author, coalesce(u.uses, 0) AS uses,
        coalesce(c.cosine_similarity, v.cosine_similarity) AS cosine_similarity, c.bm25_score, c.coverage,
        c.is_preference, v.vector, o.outdated_by, c.below_floor

@@ -21,15 +21,17 @@ WITH known AS (
         ON CONFLICT (tenant_id, id) DO NOTHING
 ),
 session AS (
-    INSERT INTO sessions AS s (tenant_id, space_id, id, name, conversation, started_at, last_at, created_at)
-    VALUES (%(tenant_id)s, %(space_id)s, %(session)s, %(session_name)s, %(conversation)s, %(said_at)s, %(said_at)s, now())
+    INSERT INTO sessions AS s (tenant_id, space_id, id, name, conversation, started_at, last_at, created_at, scope)
+    VALUES (%(tenant_id)s, %(space_id)s, %(session)s, %(session_name)s, %(conversation)s, %(said_at)s, %(said_at)s, now(),
+            coalesce(%(scope)s::text, ''))
         ON CONFLICT (tenant_id, space_id, id) DO UPDATE
        SET conversation = CASE WHEN s.conversation IS NULL
                                  OR excluded.last_at - s.last_at >= make_interval(secs => %(gap_s)s)
                                THEN excluded.conversation ELSE s.conversation END,
            started_at = least(s.started_at, excluded.started_at),
-           last_at = greatest(s.last_at, excluded.last_at)
-    RETURNING s.name, s.conversation
+           last_at = greatest(s.last_at, excluded.last_at),
+           scope = coalesce(%(scope)s::text, s.scope)
+    RETURNING s.name, s.conversation, s.scope
 ),
 conversation AS (
     INSERT INTO conversations AS c (tenant_id, space_id, id, session, started_at, last_at, recorded_at)
@@ -46,11 +48,12 @@ closed AS (
 ),
 turn AS (
     INSERT INTO turns (
-        tenant_id, space_id, id, session, conversation, given_id, fingerprint, said_at, recorded_at, revision)
+        tenant_id, space_id, id, session, conversation, given_id, fingerprint, said_at, recorded_at, revision,
+        scope)
     SELECT %(tenant_id)s, %(space_id)s, %(id)s, %(session)s, conversation, %(given_id)s, %(fingerprint)s, %(said_at)s,
-           now(), 1
+           now(), 1, scope
       FROM session
-    RETURNING conversation, recorded_at
+    RETURNING conversation, recorded_at, scope
 ),
 said AS (
     INSERT INTO messages (
@@ -62,7 +65,7 @@ said AS (
            id uuid, position smallint, given_id text, platform text, author_id text, author_name text, role text,
            text text, said_at timestamptz, mentions text[], media jsonb, event text, personal_space text)
 )
-SELECT turn.conversation, turn.recorded_at, session.name AS session_name,
+SELECT turn.conversation, turn.recorded_at, turn.scope, session.name AS session_name,
        ARRAY(SELECT id FROM closed) AS closed
   FROM turn CROSS JOIN session;
 
@@ -251,13 +254,19 @@ SELECT s.*, p.name AS space,
  LIMIT %(limit)s;
 
 -- session_conversations --
-SELECT c.*, p.name AS space FROM conversations c JOIN spaces p ON p.tenant_id = c.tenant_id AND p.id = c.space_id
+SELECT c.*, s.scope, p.name AS space
+  FROM conversations c
+  JOIN sessions s ON s.tenant_id = c.tenant_id AND s.space_id = c.space_id AND s.id = c.session
+  JOIN spaces p ON p.tenant_id = c.tenant_id AND p.id = c.space_id
  WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.session = %(session)s
  ORDER BY c.started_at DESC, c.id DESC
  LIMIT 200;
 
 -- find_conversation --
-SELECT c.*, p.name AS space FROM conversations c JOIN spaces p ON p.tenant_id = c.tenant_id AND p.id = c.space_id
+SELECT c.*, s.scope, p.name AS space
+  FROM conversations c
+  JOIN sessions s ON s.tenant_id = c.tenant_id AND s.space_id = c.space_id AND s.id = c.session
+  JOIN spaces p ON p.tenant_id = c.tenant_id AND p.id = c.space_id
  WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.id = %(id)s;
 
 -- conversation_messages --

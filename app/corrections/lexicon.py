@@ -1,0 +1,79 @@
+"""What the data files say: one file per language, all with the same tables; loaded once, never changed."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+LANGUAGES = ("en", "it", "cs")
+_FLAGS = re.IGNORECASE
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """How one language puts something right, and what is answered in it.
+
+    Attributes:
+        swaps: Whole sentences that name what was wrong and what is right, and nothing else.
+        contrasts: The end of a sentence that names what was wrong.
+        inverted: A verb before its subject, as it stands after a place; never matches where that order is unknown.
+        leads: What may stand before a correction.
+        moves: Whole sentences that change where the last correction holds.
+        lasting: Says that something is to hold from now on.
+        fleeting: Says that something is not to last.
+        places: Kind of scope, or `everywhere`, to the phrases that name it.
+        here: The same kinds to how a place is called by whoever is there; `there` by others.
+        say: Sentences that are answered, by name.
+        view: Words of the memory view, by name.
+    """
+
+    code: str
+    swaps: tuple[re.Pattern[str], ...]
+    contrasts: tuple[re.Pattern[str], ...]
+    inverted: re.Pattern[str]
+    leads: re.Pattern[str]
+    moves: tuple[re.Pattern[str], ...]
+    lasting: re.Pattern[str]
+    fleeting: re.Pattern[str]
+    places: Mapping[str, re.Pattern[str]]
+    here: Mapping[str, str]
+    there: Mapping[str, str]
+    say: Mapping[str, str]
+    view: Mapping[str, str]
+
+
+@cache
+def lexicons() -> Mapping[str, Lexicon]:
+    """Every language, in a fixed order."""
+    return {code: _lexicon(code) for code in LANGUAGES}
+
+
+def _lexicon(code: str) -> Lexicon:
+    raw: dict[str, Any] = tomllib.loads(files(__package__).joinpath("data", f"{code}.toml").read_text(encoding="utf-8"))
+    return Lexicon(
+        code=code,
+        swaps=tuple(re.compile(pattern, _FLAGS) for pattern in raw["swaps"]),
+        contrasts=tuple(re.compile(pattern, _FLAGS) for pattern in raw["contrasts"]),
+        inverted=re.compile(raw["inverted"], _FLAGS),
+        leads=re.compile(rf"\s*(?:{_any(raw['leads'])})(?:\s*[,:;.!–-]+\s*|\s+(?=\w))", _FLAGS),
+        moves=tuple(re.compile(pattern, _FLAGS) for pattern in raw["moves"]),
+        lasting=_phrase(raw["lasting"]),
+        fleeting=_phrase(raw["fleeting"]),
+        places={kind: _phrase(phrases) for kind, phrases in raw["places"].items()},
+        here=raw["here"],
+        there=raw["there"],
+        say=raw["say"],
+        view=raw["view"],
+    )
+
+
+def _any(patterns: Iterable[str]) -> str:
+    return "|".join(sorted(patterns, key=len, reverse=True))
+
+
+def _phrase(patterns: Iterable[str]) -> re.Pattern[str]:
+    """A phrase with the punctuation that sets it off."""
+    return re.compile(rf"\s*,?\s*\b(?:{_any(patterns)})\b\s*[,:]?", _FLAGS)

@@ -1,0 +1,262 @@
+"""The shell of corrections: locks the space, looks what may be meant, decides, and does it in one transaction."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from app.contradictions.claims import derive_claim
+from app.contradictions.resolve import scope_strength
+from app.corrections.decide import Known, decide, searched
+from app.corrections.pending import chosen, wanted_from, wanted_json
+from app.corrections.phrases import asked, saved, say, where
+from app.corrections.ports import CorrectionStore, CorrectionUnit
+from app.corrections.reading import Reading, language_of, read
+from app.corrections.records import (
+    Ask,
+    Confirm,
+    Correction,
+    Decision,
+    Move,
+    Option,
+    Outcome,
+    Refuse,
+    Wanted,
+    Write,
+)
+from app.domain.callers import Caller
+from app.domain.entries import Content, Entry, Status, Tier
+from app.domain.errors import ConflictError, FieldProblem, InvalidInputError, NotFoundError
+from app.domain.idempotency import IdempotencyKey
+from app.domain.ids import IdKind, PublicId
+from app.domain.spaces import SpaceKey, visible_scopes
+from app.entries.decide import Moment, Settled, claim_keys, first_version, next_version, relieved, settle, supersede
+from app.entries.ports import Embedders, NewId, VersionWrite
+from app.entries.service import index_contents
+from app.entries.tombstones import Mark, value_marks
+
+REASON = "corrected"
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionService:
+    """Corrects, and takes the answers to its questions."""
+
+    store: CorrectionStore
+    embedders: Embedders
+    new_id: NewId
+
+    async def correct(
+        self, caller: Caller, wanted: Wanted, idempotency: IdempotencyKey | None = None, *, dry_run: bool = False
+    ) -> Correction:
+        """Put something right, ask, or say why not. A dry run does it and takes it back.
+
+        Raises:
+            ForbiddenError: If the key may not write there.
+            IdempotencyConflictError: If the key was used for another request.
+        """
+        caller.writable_space(wanted.space.name)
+        async with self.store.unit(wanted.space, keep=not dry_run) as unit:
+            if idempotency and (earlier := await unit.corrected_before(idempotency)) is not None:
+                return earlier
+            correction = await self._correct(unit, wanted)
+            if idempotency:
+                await unit.remember_correction(idempotency, correction)
+        return correction
+
+    async def clarify(
+        self, caller: Caller, question_id: PublicId, key: str, idempotency: IdempotencyKey | None = None
+    ) -> Correction:
+        """Take the answer to a question, and do what was wanted.
+
+        Raises:
+            NotFoundError: If there is no such question within the key's reach.
+            InvalidInputError: If the question offers no such answer.
+            ConflictError: If it is answered already.
+        """
+        space = caller.writable_space(await self._space_of(caller, question_id))
+        async with self.store.unit(space) as unit:
+            if idempotency and (earlier := await unit.corrected_before(idempotency)) is not None:
+                return earlier
+            question = await unit.correction(question_id)
+            if question is None or question.outcome is not Outcome.NEEDS_CLARIFICATION:
+                raise NotFoundError(f"no question {question_id}")
+            if question.asked is None:
+                raise ConflictError(f"{question_id} is answered already")
+            option = _option(question, key)
+            correction = await self._correct(unit, chosen(wanted_from(question.asked, space), option))
+            await unit.answer(question_id, correction.id)
+            if idempotency:
+                await unit.remember_correction(idempotency, correction)
+        return correction
+
+    async def get(self, caller: Caller, correction_id: PublicId) -> Correction:
+        """A correction.
+
+        Raises:
+            NotFoundError: If there is none within the key's reach.
+        """
+        kept = await self.store.find(caller.tenant_id, correction_id)
+        if kept is None or not caller.may_touch(kept.space):
+            raise NotFoundError(f"no correction {correction_id}")
+        return kept.correction
+
+    async def listing(
+        self, space: SpaceKey, *, limit: int, before: UUID | None, open_only: bool
+    ) -> tuple[Correction, ...]:
+        """The corrections of a space, newest first."""
+        return await self.store.listing(space, limit=limit, before=before, open_only=open_only)
+
+    async def _space_of(self, caller: Caller, correction_id: PublicId) -> str:
+        kept = await self.store.find(caller.tenant_id, correction_id)
+        if kept is None or not caller.may_touch(kept.space):
+            raise NotFoundError(f"no question {correction_id}")
+        return kept.space
+
+    async def _correct(self, unit: CorrectionUnit, wanted: Wanted) -> Correction:
+        reading = _read(wanted)
+        decision = decide(wanted, reading, await _known(unit, wanted, reading))
+        correction = await self._done(unit, wanted, reading, decision)
+        await unit.keep(correction)
+        return correction
+
+    async def _done(self, unit: CorrectionUnit, wanted: Wanted, reading: Reading, decision: Decision) -> Correction:
+        moment = unit.advance()
+        made = Correction(
+            id=self.new_id(IdKind.CORRECTION, wanted.space.space_id),
+            created_at=moment.now,
+            outcome=Outcome.UNRESOLVED,
+            told="",
+            scope=_told_in(wanted),
+        )
+        if isinstance(decision, Refuse):
+            return replace(made, told=decision.reason)
+        if isinstance(decision, Ask):
+            return replace(
+                made,
+                outcome=Outcome.NEEDS_CLARIFICATION,
+                told=asked(decision.question, decision.options, reading.language),
+                options=decision.options,
+                asked=wanted_json(wanted),
+            )
+        new, targets = self._new_version(wanted.space, decision, moment)
+        contents = [new.content] if new.version == 1 else []
+        indexes = await index_contents(self.embedders, unit.model_id, contents)
+        claimants = await unit.claimants(claim_keys([new.content, *(t.content for t in targets)]))
+        before = {entry.id: entry for entry in (*claimants, *targets)}
+        settled = _with_targets(settle(new, claimants, moment), targets, moment)
+        standing = {e.id: e for e in (*claimants, settled.entry, *settled.rivals)}
+        await unit.write(
+            [
+                *map(VersionWrite, settled.rivals),
+                VersionWrite(settled.entry, indexes[0] if indexes else None),
+                *map(VersionWrite, relieved(standing.values(), unit.advance())),
+            ]
+        )
+        await _bury(unit, settled, before)
+        gone = tuple(before[rival.id] for rival in settled.rivals if rival.status is Status.SUPERSEDED)
+        return _told(made, wanted, reading, decision, (settled, gone, before))
+
+    def _new_version(
+        self, space: SpaceKey, decision: Write | Move | Confirm, moment: Moment
+    ) -> tuple[Entry, tuple[Entry, ...]]:
+        match decision:
+            case Write(content, targets):
+                new = first_version(self.new_id(IdKind.MEMORY, space.space_id), space.name, content, moment)
+            case Move(entry, scope):
+                content, targets = replace(entry.content, scope=scope), ()
+                new = next_version(entry, moment, reason=REASON, content=content)
+            case Confirm(entry, targets):
+                new = next_version(entry, moment, reason=REASON)
+        return replace(new, corrected=True, reason=REASON, last_confirmed_at=moment.now), targets
+
+
+def _read(wanted: Wanted) -> Reading:
+    if wanted.said is not None:
+        return read(wanted.said)
+    known = wanted.text or wanted.wrong or (wanted.claim.value if wanted.claim else "")
+    return Reading(language=language_of(known))
+
+
+def _told_in(wanted: Wanted) -> str:
+    """Where the next prompt must be to tell of it: where it was said."""
+    return max(wanted.scopes, key=scope_strength, default=wanted.scope or "")
+
+
+async def _known(unit: CorrectionUnit, wanted: Wanted, reading: Reading) -> Known:
+    found: list[Entry] = []
+    if wanted.entry_id is not None:
+        named = await unit.current(wanted.entry_id)
+        found += [named] if named is not None and named.is_live and named.tier is Tier.MEMORIES else []
+    for text in searched(wanted, reading):
+        found += await unit.saying(text)
+    claims = [wanted.claim, *(derive_claim(t) for t in (reading.statement, wanted.text) if t)]
+    contents = [Content(text="-", claim=claim) for claim in claims if claim is not None]
+    found += await unit.claimants(claim_keys(contents))
+    last = await unit.last_applied(visible_scopes(wanted.scopes)) if reading.moves else None
+    entries = {entry.id: entry for entry in found}
+    return Known(tuple(sorted(entries.values(), key=lambda entry: entry.sequence)), last)
+
+
+def _with_targets(settled: Settled, targets: Iterable[Entry], moment: Moment) -> Settled:
+    """What was named as wrong gives way too, whatever it claims."""
+    if not settled.entry.is_live:
+        return settled
+    decided = {rival.id for rival in settled.rivals}
+    others = [supersede(t, settled.entry, moment) for t in targets if t.id not in decided and t.is_live]
+    return replace(settled, rivals=(*settled.rivals, *others))
+
+
+async def _bury(unit: CorrectionUnit, settled: Settled, before: dict[PublicId, Entry]) -> None:
+    """What gave way must not come back; what is right may."""
+    if not settled.entry.is_live:
+        return
+    marks: dict[Mark, PublicId | None] = {
+        mark: settled.entry.id
+        for rival in settled.rivals
+        if rival.status is Status.SUPERSEDED
+        for mark in value_marks(before[rival.id].content)
+    }
+    right = value_marks(settled.entry.content)
+    await unit.bury({mark: entry for mark, entry in marks.items() if mark not in right})
+    await unit.exhume(right)
+
+
+def _told(
+    made: Correction,
+    wanted: Wanted,
+    reading: Reading,
+    decision: Write | Move | Confirm,
+    done: tuple[Settled, Sequence[Entry], dict[PublicId, Entry]],
+) -> Correction:
+    """The correction with what is said of it."""
+    settled, gone, before = done
+    entry, language = settled.entry, reading.language
+    text, place = entry.content.text, where(entry.content.scope, language, wanted.scopes)
+    if entry.status is Status.SUPERSEDED:
+        winner = before.get(entry.superseded_by) if entry.superseded_by else None
+        told = say(language, "older", text=winner.content.text if winner else "")
+        return replace(made, told=told, after=(entry,))
+    if entry.unresolved:
+        others = [rival for rival in settled.rivals if rival.status is Status.ACTIVE]
+        other = before[others[0].id] if others else next(e for e in before.values() if e.unresolved)
+        told = say(language, "undecided", text=text, where=place, old=other.content.text)
+        return replace(made, told=told, after=(entry, *others), before=tuple(gone))
+    match decision:
+        case Write():
+            told = saved(language, text, place, (old.content.text for old in gone))
+        case Move():
+            told = say(language, "moved", text=text, where=place)
+        case Confirm():
+            told = say(language, "repeated", text=text, where=place)
+    if not isinstance(decision, Write) and gone:
+        told = " ".join([told, *(say(language, "replaces", text=old.content.text) for old in gone)])
+    moved = (decision.entry,) if isinstance(decision, Move) else ()
+    return replace(made, outcome=Outcome.APPLIED, told=told, before=(*moved, *gone), after=(entry,))
+
+
+def _option(question: Correction, key: str) -> Option:
+    for option in question.options:
+        if option.key == key:
+            return option
+    offered = ", ".join(option.key for option in question.options)
+    raise InvalidInputError(FieldProblem("choice", f"must be one of {offered}"))

@@ -1,0 +1,160 @@
+"""Forgetting in Postgres: what is named is erased with its traces; receipts are kept."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import orjson
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow, dict_row
+
+from app.domain.entries import KIND_OF_TIER, Author, Entry, Tier
+from app.domain.ids import IdKind, PublicId, last_uuid_of, parse_id
+from app.domain.spaces import SpaceKey
+from app.entries.tombstones import erased_mark
+from app.forgetting.ports import ForgettingUnit
+from app.forgetting.records import Receipt, Selector, Verified
+from app.store.entries import Pool, PostgresUnit
+from app.store.pool import tenant_transaction
+from app.store.queries import load
+from app.store.rows import entry_from
+from app.store.spaces import lock_space
+from app.store.tombstones import bury, find_secret, make_secret, sealed
+from app.text.terms import query_terms, term_hash
+
+_SQL = load("forgetting")
+_BURIED_AT_ONCE = 5_000
+
+Parameters = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresForgetting:
+    """Erasing, in one pool.
+
+    Attributes:
+        on_erased: Told of every space from which something was erased, once it is gone.
+    """
+
+    pool: Pool
+    on_erased: Callable[[SpaceKey], None]
+
+    @asynccontextmanager
+    async def unit(self, space: SpaceKey, *, keep: bool = True) -> AsyncIterator[ForgettingUnit]:
+        """Lock a space for one transaction."""
+        async with tenant_transaction(self.pool, space.tenant_id) as connection:
+            unit = PostgresForgettingUnit(connection, _address(space), await lock_space(connection, space))
+            yield unit
+            await unit.finish()
+            if not keep:
+                raise psycopg.Rollback
+        if keep and unit.has_erased:
+            self.on_erased(space)
+
+    async def exists(self, space: SpaceKey) -> bool:
+        """Whether there is such a space."""
+        async with tenant_transaction(self.pool, space.tenant_id) as connection:
+            row = await (await connection.execute(_SQL["exists"], _address(space))).fetchone()
+        return row is not None and bool(row[0])
+
+    async def receipt(self, tenant_id: UUID, receipt_id: PublicId) -> Receipt | None:
+        """A receipt."""
+        parameters = {"tenant_id": tenant_id, "space_id": receipt_id.space_id, "id": receipt_id.uuid}
+        async with tenant_transaction(self.pool, tenant_id) as connection:
+            rows = await _rows(connection, "find_receipt", parameters)
+        if not rows:
+            return None
+        return Receipt(receipt_id, rows[0]["created_at"], rows[0]["body"], bytes(rows[0]["digest"]).hex())
+
+    async def verify(self, tenant_id: UUID, receipt: Receipt) -> Verified:
+        """Look whether a receipt still holds."""
+        of_space = receipt.body["kind"] == "space"
+        sought = {
+            "tenant_id": tenant_id,
+            "space_id": receipt.id.space_id,
+            "ids": None if of_space else [parse_id(i).uuid for i in receipt.body["ids"]],
+            "until": last_uuid_of(receipt.created_at) if of_space else None,
+        }
+        async with tenant_transaction(self.pool, tenant_id) as connection:
+            secret = await find_secret(connection, tenant_id)
+            (row,) = await _rows(connection, "remaining", sought)
+        is_sealed = secret is not None and _digest(secret, receipt.id, receipt.body).hex() == receipt.digest
+        return Verified(is_sealed, row["remaining"])
+
+
+class PostgresForgettingUnit(PostgresUnit):
+    """One locked space of which something is forgotten, inside its transaction."""
+
+    async def selected(self, selector: Selector) -> tuple[Entry, ...]:
+        """The current versions of the entries that a selector may name."""
+        author = selector.author or Author()
+        terms = query_terms(selector.content or "")
+        sought = {
+            "ids": [i.uuid for i in selector.ids] or None,
+            "terms": [term_hash(term.term) for term in terms] or None,
+            "words": [term.word for term in terms],
+            "words_count": len({term.word for term in terms}),
+            "author_id": author.id,
+            "author_name": author.name,
+            "author_platform": author.platform,
+            "since": selector.since,
+            "until": selector.until,
+        }
+        return tuple(map(entry_from, await self._named("selected", sought)))
+
+    async def derived_from(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        """The entries that say that they come from one of these."""
+        return tuple(map(entry_from, await self._named("derived", {"sources": [str(e.id) for e in entries]})))
+
+    async def texts(self, entry: Entry) -> tuple[str, ...]:
+        """Every text that an entry ever had."""
+        return tuple(row["text"] for row in await self._named("texts", {"id": entry.id.uuid}))
+
+    async def mentioning(self, texts: Sequence[str]) -> tuple[PublicId, ...]:
+        """The entries that contain one of some texts word for word."""
+        rows = await self._named("mentioning", {"texts": [text.lower() for text in texts]})
+        space_id: UUID = self._address["space_id"]
+        return tuple(PublicId(row["id"], space_id, KIND_OF_TIER[Tier(row["tier"])]) for row in rows)
+
+    async def erase_space(self) -> Mapping[str, int]:
+        """Remove everything that the space holds, and the space."""
+        marks = [erased_mark(row["text"]) for row in await self._named("texts", {"id": None})]
+        for start in range(0, len(marks), _BURIED_AT_ONCE):
+            part = dict.fromkeys(marks[start : start + _BURIED_AT_ONCE])
+            await bury(self._connection, self._address, part, self._now)
+        (row,) = await self._named("erase_space", {})
+        self.has_erased = True
+        removed: dict[str, int] = row["erase_space"]
+        return {**dict(sorted(removed.items())), "tombstones": len(set(marks))}
+
+    async def seal(self, receipt_id: PublicId, body: Mapping[str, Any]) -> Receipt:
+        """Keep a receipt."""
+        secret = await make_secret(self._connection, self._address["tenant_id"])
+        digest = _digest(secret, receipt_id, body)
+        kept = {"id": receipt_id.uuid, "created_at": self._now, "body": _canonical(body), "digest": digest}
+        await self._connection.execute(_SQL["add_receipt"], {**self._address, **kept})
+        return Receipt(receipt_id, self._now, body, digest.hex())
+
+    async def _named(self, name: str, parameters: Parameters) -> list[DictRow]:
+        return await _rows(self._connection, name, {**self._address, **parameters})
+
+
+def _address(space: SpaceKey) -> Parameters:
+    return {"tenant_id": space.tenant_id, "space_id": space.space_id}
+
+
+def _digest(secret: bytes, receipt_id: PublicId, body: Mapping[str, Any]) -> bytes:
+    return sealed(secret, IdKind.RECEIPT, str(receipt_id), _canonical(body))
+
+
+def _canonical(body: Mapping[str, Any]) -> str:
+    return orjson.dumps(dict(body), option=orjson.OPT_SORT_KEYS).decode()
+
+
+async def _rows(connection: AsyncConnection[Any], name: str, parameters: Parameters) -> list[DictRow]:
+    async with connection.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(_SQL[name], parameters)
+        return await cursor.fetchall()
