@@ -12,13 +12,14 @@ from mcp.types import ToolAnnotations
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.mcp_server.calls import Door
-from app.mcp_server.tools import READING, TOOLS, profile, soul
+from app.mcp_server.tools import READING, TOOLS, forget, profile, soul
 
 PATH = "/mcp"
 
 INSTRUCTIONS = """\
 Ricordo is your memory of people. Before you answer a message, call assemble_context with it. Use recall for one thing
-that you need to know, search_conversations for what was said earlier, and remember for lasting facts. What a person
+that you need to know, search_conversations for what was said earlier, remember for lasting
+facts, and correct when the person says that something is remembered wrongly. What a person
 says now outranks every memory; a memory can be out of date. Never claim to remember what no tool told you.
 """
 
@@ -39,7 +40,7 @@ def build_server(door: Door, version: str) -> MCPServer[Door]:
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it would quote arguments, and people's texts with them
     for tool in TOOLS:
         reads = tool in READING
-        hints = ToolAnnotations(read_only_hint=reads, destructive_hint=False, open_world_hint=False)
+        hints = ToolAnnotations(read_only_hint=reads, destructive_hint=tool is forget, open_world_hint=False)
         server.add_tool(tool, annotations=hints, structured_output=False)
     server.resource("ricordo://profile/{space}", name="profile", mime_type="text/markdown")(profile)
     server.resource("ricordo://soul/{space}", name="soul", mime_type="text/markdown")(soul)

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -125,7 +126,43 @@ async def remember(
     return " ".join(said)
 
 
-TOOLS = (assemble_context, recall, search_conversations, remember)
+async def correct(
+    context: Asking,
+    said: Annotated[str, Field(description='What the person said, word for word: "Mira\'s eyes are green, not blue."')],
+    space: Space = None,
+    scopes: Scopes = None,
+) -> str:
+    """Put right what is remembered wrongly, when the person says so.
+
+    Answers with what was saved and what it replaced, or with a question: ask the person, then call answer_question.
+    """
+    body = {"space": space_of(context, space), "said": said, "scopes": scopes or []}
+    return _told(await call(context, "POST", "/corrections", json=body))
+
+
+async def answer_question(
+    context: Asking,
+    id: Annotated[str, Field(description="The id that came with the question.")],  # noqa: A002 - the API's name for it
+    choice: Annotated[str, Field(description="The key of the option that the person chose.")],
+) -> str:
+    """Answer the question that a correction led to, once the person has chosen one of its options.
+
+    Never choose for the person.
+    """
+    return _told(await call(context, "POST", f"/clarifications/{quote(id, safe='')}", json={"choice": choice}))
+
+
+async def forget(
+    context: Asking,
+    ids: Annotated[list[str], Field(description="Ids of what to erase, as the other tools show them.", min_length=1)],
+    space: Space = None,
+) -> str:
+    """Erase memories for good, with every trace. Only when the person asks for it, and for exactly what they named."""
+    reply = await call(context, "POST", "/forget", json={"space": space_of(context, space), "ids": ids})
+    return f"Erased for good: {reply['entries']}."
+
+
+TOOLS = (assemble_context, recall, search_conversations, remember, correct, answer_question, forget)
 READING = (assemble_context, recall, search_conversations)
 """Those that change nothing."""
 
@@ -141,6 +178,11 @@ async def soul(context: Asking, space: str) -> str:
     """Who an agent is: its active identity blocks, in their order."""
     blocks = (await call(context, "GET", "/soul", params={"space": space}))["items"]
     return "\n\n".join(f"# {block['name']}\n{block['text']}" for block in blocks if block["active"])
+
+
+def _told(correction: dict[str, Any]) -> str:
+    options = [f"- {option['key']}: {option['label']}" for option in correction["options"]]
+    return "\n".join([f"{correction['told']} ({correction['id']})", *options])
 
 
 def _given(arguments: dict[str, Any]) -> dict[str, Any]:

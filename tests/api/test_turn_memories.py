@@ -218,7 +218,7 @@ async def test_two_authors_of_a_space_that_is_called_like_neither_do_not_contrad
 
 async def test_canon_is_not_written_by_talk(client, work):
     body = {"space": "lore:giulia", "messages": [said("I live in Turin.")]}
-    assert (await client.post("/turns", json=body)).status_code == 202
+    assert (await client.post("/turns", json=body)).status_code == 422
     await work()
     assert await memories(client, "lore:giulia") == []
 

@@ -32,15 +32,17 @@ NOT_IN_THE_CLIENT = {
     "GET /soul/{id}/versions",
     "POST /assemblies/{id}/replay",
     "GET /jobs/{id}",
-    "GET /history/settings",
-    "PUT /history/settings",
-    "POST /spaces/{space}/consolidate",
     "POST /memories/{id}/restore",
     "POST /episodes/{id}/restore",
     "POST /procedures/{id}/restore",
-    "DELETE /spaces/{space}",
     "GET /spaces/{space}/profile",
     "GET /spaces/{space}/memories/view",
+    "POST /spaces/{space}/consolidate",
+    "DELETE /spaces/{space}",
+    "GET /receipts/{id}",
+    "GET /receipts/{id}/verify",
+    "GET /history/settings",
+    "PUT /history/settings",
     "POST /context/assemble/live",
     "POST /records",
     "GET /records",
@@ -48,15 +50,8 @@ NOT_IN_THE_CLIENT = {
     "PATCH /records/{id}",
     "DELETE /records/{id}",
     "GET /records/{id}/versions",
-    "POST /corrections",
-    "GET /corrections",
-    "GET /corrections/{id}",
-    "POST /clarifications/{id}",
-    "POST /forget",
-    "GET /receipts/{id}",
-    "GET /receipts/{id}/verify",
 }
-"""For operators and editors, who have the API; corrections, forgetting, records and the live chat are to come."""
+"""For operators and editors, who have the API; records and the live chat are to come."""
 
 
 @pytest.fixture
@@ -155,6 +150,19 @@ async def test_what_was_said_is_read_corrected_and_taken_back(memory):
     assert [job.task async for job in memory.jobs(space=SPACE)]
     assert (await memory.delete_message(said)).messages == 1
     assert (await memory.delete_session(turn.session)).messages == 1
+
+
+async def test_what_is_wrong_is_put_right_and_forgotten(memory):
+    await memory.remember(SPACE, "I live in Rome")
+    corrected = await memory.correct(SPACE, "I live in Turin, not in Rome.", scope="")
+    assert corrected.told
+    assert (await memory.correction(corrected.id)).outcome == corrected.outcome
+    assert corrected.id in [one.id async for one in memory.corrections(SPACE)]
+    with pytest.raises(NotFoundError):  # it asked nothing
+        await memory.clarify(corrected.id, "everywhere")
+    ids = [entry.id async for entry in memory.entries(SPACE)]
+    assert (await memory.forget(SPACE, ids=ids)).outcome == "erased"
+    assert [entry.id async for entry in memory.entries(SPACE)] == []
 
 
 async def test_a_soul_is_written_and_erased(memory):

@@ -80,9 +80,17 @@ async def test_every_tool_is_listed_and_can_be_called(connect_to, url, tenant, c
         late = await told(model, "search_conversations", query="telescope", since="2999-01-01T00:00:00Z")
         assert "No past conversation" in late[0]
 
+        put_right = (await told(model, "correct", said="I live in Milan, not in Turin."))[0]
+        assert "cor_" in put_right
+        unknown = await told(model, "answer_question", id="../spaces", choice="everywhere")
+        assert "not-found" in unknown[0]
+        kept = (await told(model, "remember", text="I own a kayak"))[0]
+        erased = await told(model, "forget", ids=[kept.partition("(")[2].partition(")")[0]])
+        assert erased == ("Erased for good: 1.", False)
+
         templates = {t.uri_template for t in (await model.list_resource_templates()).resource_templates}
         assert templates == {"ricordo://profile/{space}", "ricordo://soul/{space}"}
-        assert "Turin" in (await model.read_resource(f"ricordo://profile/{SPACE}")).contents[0].text
+        assert "telescope" in (await model.read_resource(f"ricordo://profile/{SPACE}")).contents[0].text
         assert "You are Nonna." in (await model.read_resource("ricordo://soul/agent:nonna")).contents[0].text
 
 
@@ -111,7 +119,7 @@ async def test_a_foreign_key_reaches_nothing(connect_to, url, *, client, tenant,
     Nor does the log, ours or the SDK's, quote what a tool was asked or told.
     """
     text = f"The secret is {SECRET}."
-    await client.post("/memories", json={"space": SPACE, "text": text})
+    written = (await client.post("/memories", json={"space": SPACE, "text": text})).json()["id"]
     await client.post("/turns", json={"space": SPACE, "session": SECRET, "messages": [{"text": text}]})
     await client.post("/soul", json={"space": SPACE, "name": "persona", "text": text})
     calls = [
@@ -119,8 +127,10 @@ async def test_a_foreign_key_reaches_nothing(connect_to, url, *, client, tenant,
         ("recall", {"query": SECRET}),
         ("search_conversations", {"query": "secret"}),
         ("remember", {"text": "intruder"}),
+        ("correct", {"said": "I am called Intruder, not Ana."}),
+        ("forget", {"ids": [written]}),
     ]
-    assert {name for name, _ in calls} == {tool.__name__ for tool in TOOLS}
+    assert {name for name, _ in calls} | {"answer_question"} == {tool.__name__ for tool in TOOLS}
     keys = [(new_tenant().key, False), (tenant.issue(Role.WRITER, ("user:other",)), True)]
     with logged() as log:
         await reaches_nothing(connect_to, url, keys, calls)
@@ -135,7 +145,7 @@ async def reaches_nothing(connect_to, url, keys, calls):
             for name, arguments in calls:
                 said, failed = await told(model, name, space=SPACE, **arguments)
                 assert SECRET not in said
-                assert failed == is_limited
+                assert failed == (is_limited or name == "forget")
                 assert ("forbidden: this key does not reach" in said) == is_limited
             for resource in ("profile", "soul"):
                 if is_limited:

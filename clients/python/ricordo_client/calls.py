@@ -15,9 +15,11 @@ from ricordo_client.models import (
     Author,
     Batch,
     Claim,
+    Correction,
     Ended,
     Entry,
     Erased,
+    Forgotten,
     Found,
     Job,
     LoggedAssembly,
@@ -307,6 +309,93 @@ def entries(
 def entry_versions(id: str) -> Call[Page[Entry]]:  # noqa: A002 - the API's name for it
     """The versions of an entry, newest first."""
     return _read(Page[Entry], f"{_item(id)}/versions", {})
+
+
+def correct(
+    space: str,
+    said: str | None = None,
+    *,
+    scopes: Sequence[str] | None = None,
+    id: str | None = None,  # noqa: A002 - the API's name for it
+    content: str | None = None,
+    text: str | None = None,
+    subject: str | None = None,
+    attribute: str | None = None,
+    value: str | None = None,
+    scope: str | None = None,
+    lasting: bool | None = None,
+    category: str | None = None,
+    valid_from: datetime | None = None,
+    actor: Author | Json | None = None,
+    session: str | None = None,
+    source: str | None = None,
+    dry_run: bool | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Correction]:
+    """Put something right: as it was `said`, or by what is wrong and what is right. May answer with a question."""
+    body = {
+        "space": space,
+        "said": said,
+        "scopes": scopes,
+        "id": id,
+        "content": content,
+        "text": text,
+        "subject": subject,
+        "attribute": attribute,
+        "value": value,
+        "scope": scope,
+        "lasting": lasting,
+        "category": category,
+        "valid_from": valid_from,
+        "actor": actor,
+        "session": session,
+        "source": source,
+        "dry_run": dry_run,
+    }
+    return _write(Correction, "POST", "/corrections", body, idempotency_key)
+
+
+def clarify(
+    id: str,  # noqa: A002 - the API's name for it
+    choice: str,
+    *,
+    idempotency_key: str | None = None,
+) -> Call[Correction]:
+    """Answer the question of a correction with the key of an option."""
+    return _write(Correction, "POST", f"/clarifications/{_quoted(id)}", {"choice": choice}, idempotency_key)
+
+
+def correction(id: str) -> Call[Correction]:  # noqa: A002 - the API's name for it
+    """A correction."""
+    return _read(Correction, f"/corrections/{_quoted(id)}")
+
+
+def corrections(space: str, *, open: bool | None = None) -> Call[Page[Correction]]:  # noqa: A002 - the API's name
+    """The corrections of a space, newest first; `open` for the questions that nobody answered."""
+    return _read(Page[Correction], "/corrections", {"space": space, "open": open})
+
+
+def forget(
+    space: str,
+    *,
+    ids: Sequence[str] | None = None,
+    content: str | None = None,
+    author: Author | Json | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    dry_run: bool | None = None,
+) -> Call[Forgotten]:
+    """Erase for good what is named exactly in one way, with every trace. The receipt says what went."""
+    body = {
+        "space": space,
+        "ids": ids,
+        "content": content,
+        "author": author,
+        "since": since,
+        "until": until,
+        "dry_run": dry_run,
+    }
+    return Call(Forgotten, "POST", "/forget", body=body)
 
 
 def messages(

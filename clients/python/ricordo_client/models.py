@@ -262,6 +262,39 @@ class Job(Record):
     tried_at: datetime | None = None
 
 
+class Correction(Record):
+    """What came of a correction.
+
+    Attributes:
+        told: The confirmation, the question or the reason, in plain words; it is in the next prompt too.
+        before, after: The memories that gave way, as they were, and what holds now.
+        options: Answers to the question: `key` and `label` of each.
+        open: Whether the question waits for its answer.
+    """
+
+    id: str
+    created_at: datetime
+    outcome: str
+    told: str
+    scope: str = ""
+    before: list[Entry] = []
+    after: list[Entry] = []
+    options: list[dict[str, str]] = []
+    open: bool = False
+    answered_by: str | None = None
+    dry_run: bool = False
+
+
+class Forgotten(Record):
+    """What was erased; or, when several entries have the very text, those: then nothing was."""
+
+    outcome: str
+    entries: int
+    receipt: dict[str, Any] | None = None
+    matches: list[dict[str, Any]] = []
+    mentioned_in: list[str] = []
+
+
 class Page(Record, Generic[T]):
     """A page of a list; `next_cursor` continues it."""
 
