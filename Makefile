@@ -15,7 +15,7 @@ run: $(VENV)/.run  ## Start the service with a small sample store, and show an a
 	@RICORDO_LOG_LEVEL=$${RICORDO_LOG_LEVEL:-warning} exec $(BIN)/ricordo serve --sample examples/sample
 
 test: $(VENV)/.dev  ## Set up and run the tests
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 test-slow: $(VENV)/.dev  ## Run the tests that take minutes
 	$(BIN)/pytest -m slow

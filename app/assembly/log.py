@@ -69,7 +69,7 @@ class LogRow:
     @property
     def notice_ids(self) -> tuple[PublicId, ...]:
         """The corrections that the prompt told of."""
-        told = [ids[0] for kind, ids in self.outcome["remarks"] if kind == RemarkKind.NOTICE]
+        told = [ids[0] for kind, ids, *_ in self.outcome["remarks"] if kind == RemarkKind.NOTICE]
         return tuple(map(parse_id, told))
 
     @property
