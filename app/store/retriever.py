@@ -19,7 +19,7 @@ from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey, scope_key
 from app.scoring.asked import Asked
 from app.scoring.relevance import evidence_for
-from app.store.candidates import TIERS, Seen, template
+from app.store.candidates import TIERS, Seen, Template, template
 from app.store.entries import Pool
 from app.store.pool import connected, tenant_pipeline
 from app.store.queries import load, numbered
@@ -135,7 +135,8 @@ class PostgresRetriever:
             space: resident.index.search(sought[space], lexical[space], _heard(resident, plan, asked))
             for space, resident in kept.items()
         }
-        return await self._from_memory(plan, asked, kept, found, pulse)
+        reads = await self._held(self.resident, plan.persona.tenant_id, kept, found)
+        return _from_memory(plan, asked, reads, pulse)
 
     def _kept(self, plan: QueryPlan) -> dict[SpaceKey, Resident] | None:
         """The planned spaces, if all are in memory and what is asked can be answered there."""
@@ -168,48 +169,26 @@ class PostgresRetriever:
         outdated = {(UUID(entry_id), int(version)): UUID(kept) for entry_id, version, kept in told}
         return _Pulse(states, outdated, tuple(blocks), notices, holding)
 
-    async def _from_memory(
+    async def _held(
         self,
-        plan: QueryPlan,
-        asked: Sequence[Asked],
+        resident: ResidentSpaces,
+        tenant_id: UUID,
         kept: Mapping[SpaceKey, Resident],
         found: Mapping[SpaceKey, Hits],
-        pulse: _Pulse,
-    ) -> Retrieved:
-        missing = {space: kept[space].missing(hits) for space, hits in found.items()}
-        if any(missing.values()):
-            await self._fetch(plan.persona.tenant_id, kept, missing)
-        states = {space.name: resident.index.state for space, resident in kept.items()}
-        models = {name: state.model_id for name, state in states.items() if state is not None}
-        return Retrieved(
-            candidates=tuple(
-                candidate for space, hits in found.items() for candidate in kept[space].candidates(hits, pulse.outdated)
-            ),
-            soul=pulse.soul,
-            records=pulse.records,
-            degraded=_degraded(plan, asked, models),
-            below_floor=tuple(
-                kept[space].index.public_id(place, space.space_id)
-                for space, hits in found.items()
-                for place in hits.below_floor
-            ),
-            models=models,
-            notices=pulse.notices,
-        )
-
-    async def _fetch(
-        self, tenant_id: UUID, kept: Mapping[SpaceKey, Resident], missing: Mapping[SpaceKey, Sequence[UUID]]
-    ) -> None:
-        """Bring entries into memory; one that is gone by now stays away."""
-        async with connected(self.pool) as connection:
-            cursors = {space: connection.cursor() for space, ids in missing.items() if ids}
-            async with tenant_pipeline(connection, tenant_id):
+    ) -> list["_Read"]:
+        """What was found, with the entries: those in memory, and the others from the database."""
+        held = {space: kept[space].held(hits) for space, hits in found.items()}
+        missing = {space: ids for space, (_, ids) in held.items() if ids}
+        if missing:
+            async with connected(self.pool) as connection:
+                cursors = {space: connection.cursor() for space in missing}
+                async with tenant_pipeline(connection, tenant_id):
+                    for space, cursor in cursors.items():
+                        wanted = {**_address(space), "ids": missing[space]}
+                        await cursor.execute(_RESIDENT["rows"], wanted, binary=True)
                 for space, cursor in cursors.items():
-                    await cursor.execute(
-                        _RESIDENT["rows"], {**_address(space), "ids": list(missing[space])}, binary=True
-                    )
-            for space, cursor in cursors.items():
-                kept[space].keep(await cursor.fetchall())
+                    held[space][0].update(resident.keep(kept[space], await cursor.fetchall()))
+        return [_Read(kept[space], hits, held[space][0]) for space, hits in found.items()]
 
     async def _from_database(self, plan: QueryPlan, asked: Sequence[Asked]) -> Retrieved:
         shared = {**_parameters(plan, asked), **question_parameters(asked)}
@@ -251,6 +230,35 @@ class PostgresRetriever:
             models=names,
             notices=notices,
         )
+
+
+class _Read(NamedTuple):
+    """What a space in memory brought up: places, and the entries at them."""
+
+    resident: Resident
+    hits: Hits
+    held: Mapping[int, Template]
+
+
+def _from_memory(plan: QueryPlan, asked: Sequence[Asked], reads: Sequence[_Read], pulse: _Pulse) -> Retrieved:
+    """What memory brings up."""
+    states = {read.resident.space.name: read.resident.index.state for read in reads}
+    models = {name: state.model_id for name, state in states.items() if state is not None}
+    return Retrieved(
+        candidates=tuple(
+            candidate for read in reads for candidate in read.resident.candidates(read.hits, read.held, pulse.outdated)
+        ),
+        soul=pulse.soul,
+        records=pulse.records,
+        degraded=_degraded(plan, asked, models),
+        below_floor=tuple(
+            read.resident.index.public_id(place, read.resident.space.space_id)
+            for read in reads
+            for place in read.hits.below_floor
+        ),
+        models=models,
+        notices=pulse.notices,
+    )
 
 
 def _untold(plan: QueryPlan) -> dict[str, Any]:

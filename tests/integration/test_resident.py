@@ -227,3 +227,26 @@ async def test_two_tenants_with_one_name_of_a_space_never_meet(store, resident):
     for space, text in ((ana, "bees in Rome"), (eve, "chess in Rome")):
         retrieved = await retriever.retrieve(space.plan("Rome"), heard(await store.ask("Rome")))
         assert [c.text for c in retrieved.candidates] == [text]
+
+
+async def test_however_few_entries_are_kept_in_memory_none_is_left_out_of_a_prompt(store, resident, monkeypatch):
+    monkeypatch.setattr("app.store.resident.spaces.ROWS", 5)
+    space = store.space()
+    await space.fill([f"{one} and {other} in Rome" for one in WORDS for other in WORDS[:3] if one != other])
+    await in_memory(resident, space)
+    for limit in (3, 2, 4, 100):
+        await assert_same(store, resident, space, limit=limit)
+        assert len(resident.find(space.key).rows) <= 5
+
+
+async def test_an_entry_names_nothing_that_was_erased_elsewhere(store, resident):
+    """Another process erases: only the state of the space tells."""
+    space = store.space()
+    lost = (await space.write("I live in Rome.")).entry
+    await space.write("I live in Turin.")
+    await in_memory(resident, space)
+    await assert_same(store, resident, space)
+    await space.delete(lost)  # the store of this test tells `resident` nothing
+    plan, asked = space.plan("Where do I live? Turin?"), await store.ask("Where do I live? Turin?")
+    database, memory = await both(store, resident, plan, asked)
+    assert [c.superseded for c in memory.candidates] == [c.superseded for c in database.candidates] == [()]

@@ -4,6 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -56,20 +57,30 @@ class Resident:
         """About what it takes in memory."""
         return self.index.size_bytes + _ROW_BYTES * len(self.rows)
 
-    def missing(self, hits: Hits) -> list[UUID]:
-        """The entries that were found and are not here."""
-        places = {found.place for found in hits.found} - self.rows.keys()
-        return [self.index.public_id(place, self.space.space_id).uuid for place in places]
+    def held(self, hits: Hits) -> tuple[dict[int, Template], list[UUID]]:
+        """The entries that were found, by place; and the ids of those that are not here."""
+        here = {found.place: row for found in hits.found if (row := self.rows.get(found.place)) is not None}
+        places = {found.place for found in hits.found} - here.keys()
+        return here, [self.index.public_id(place, self.space.space_id).uuid for place in places]
 
-    def keep(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Keep entries, as `rows` in resident.sql brings them."""
-        if len(self.rows) >= ROWS:
-            self.rows.clear()
+    def keep(self, rows: Iterable[Sequence[Any]]) -> dict[int, Template]:
+        """Keep entries, as `rows` in resident.sql brings them, in the place of those that came first; by place."""
+        came: dict[int, Template] = {}
         for row in rows:
             stored = Stored._make(row)
             place = self.index.place_of.get(stored.id.bytes)
             if place is not None:
-                self.rows[place] = template(stored, self.space.name, self.space.space_id)
+                came[place] = template(stored, self.space.name, self.space.space_id)
+        self.rows |= came
+        for place in list(islice(self.rows, max(0, len(self.rows) - ROWS))):
+            del self.rows[place]
+        return came
+
+    def follow(self, changed: frozenset[UUID]) -> None:
+        """Forget entries that are not what they were; and those that replaced others, of which some may be erased."""
+        self.rows = {
+            place: row for place, row in self.rows.items() if row.stored.id not in changed and not row.stored.superseded
+        }
 
     def count_uses(self, entry_id: UUID, uses: int) -> None:
         """Note how often an entry was used."""
@@ -77,11 +88,13 @@ class Resident:
         if place is not None and place in self.rows:
             self.rows[place].fields["uses"] = uses
 
-    def candidates(self, hits: Hits, outdated: Mapping[tuple[UUID, int], UUID]) -> list[Candidate]:
-        """What was found, as candidates; entries that are not here are left out."""
+    def candidates(
+        self, hits: Hits, held: Mapping[int, Template], outdated: Mapping[tuple[UUID, int], UUID]
+    ) -> list[Candidate]:
+        """What was found, as candidates; entries that are not held are gone, and left out."""
         candidates: list[Candidate] = []
         for place, cosine, score, coverage, is_preference, is_standing in hits.found:
-            row = self.rows.get(place)
+            row = held.get(place)
             if row is not None:
                 vector = self.index.vectors[place] if row.kind is IdKind.MEMORY else None
                 outdated_by = outdated.get((row.stored.id, row.stored.version)) if outdated else None
@@ -152,7 +165,7 @@ class ResidentSpaces:
             self.drop(resident.space)
             self.prepare(resident.space)
             return False
-        resident.rows = {p: row for p, row in resident.rows.items() if row.stored.id not in changed}
+        resident.follow(changed)
         return True
 
     def count_uses(self, tenant_id: UUID, counted: Iterable[tuple[UUID, UUID, int]]) -> None:
@@ -190,7 +203,6 @@ class ResidentSpaces:
         resident = self._spaces[_address(space)] = Resident(space, index, self._monotonic())
         self._make_room()
         await self._fill(resident)
-        self._make_room()
 
     async def _fill(self, resident: Resident) -> None:
         """Bring the entries of a space that is not too large, before somebody waits for them."""
@@ -199,7 +211,9 @@ class ResidentSpaces:
             return
         ids = [index.public_id(place, space.space_id).uuid for place in range(index.count)]
         for start in range(0, len(ids), _ROWS_AT_ONCE):
-            resident.keep(await load_rows(self._pool, space, ids[start : start + _ROWS_AT_ONCE]))
+            if self._spaces.get(_address(space)) is not resident:
+                return  # there was no room for it
+            self.keep(resident, await load_rows(self._pool, space, ids[start : start + _ROWS_AT_ONCE]))
             await asyncio.sleep(0)  # requests go first
 
     def _give_up_idle(self, now: float) -> None:
@@ -209,6 +223,12 @@ class ResidentSpaces:
             if now - oldest.used_at < IDLE_SECONDS:
                 return
             del self._spaces[address]
+
+    def keep(self, resident: Resident, rows: Iterable[Sequence[Any]]) -> dict[int, Template]:
+        """Keep entries of a space, within the bound of all spaces; by place."""
+        came = resident.keep(rows)
+        self._make_room()
+        return came
 
     def _make_room(self) -> None:
         """Drop the least lately used spaces above the bound."""
