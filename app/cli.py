@@ -30,7 +30,6 @@ from app.embedding.measure import measure
 from app.embedding.pairs import built_in_pairs, read_pairs
 from app.embedding.report import report
 from app.logs import configure_logging
-from app.mcp_server.server import serve_stdio
 from app.reembed.service import ModelStatus
 from app.runtime import (
     DEFAULT_TENANT,
@@ -104,6 +103,8 @@ def serve_model(
     async def work(settings: Settings) -> None:
         given = settings.api_key
         key = kept_key(settings.data_dir) if given is None else given.get_secret_value()
+        from app.mcp_server.server import serve_stdio  # noqa: PLC0415 - the SDK takes 0.6 s to load
+
         await serve_stdio(url or f"http://{settings.host}:{settings.port}", key, named, VERSION)
 
     _run(work)

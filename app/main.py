@@ -36,8 +36,8 @@ from app.api.v1 import (
 )
 from app.domain.errors import RicordoError
 from app.logs import configure_logging
-from app.mcp_server.server import PATH as MCP_PATH
-from app.mcp_server.server import HttpDoor
+from app.mcp_server.door import PATH as MCP_PATH
+from app.mcp_server.door import HttpDoor
 from app.runtime import Runtime, open_runtime
 from app.settings import Settings
 

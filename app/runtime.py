@@ -54,6 +54,7 @@ from app.embedding.inprocess import Prefixes
 from app.embedding.served import ServedModel, ServedModels
 from app.entries.search import SearchService
 from app.entries.service import EntryService
+from app.extraction.budgeted import BudgetedCompleter
 from app.extraction.ports import Completer
 from app.extraction.service import ExtractionService
 from app.forgetting.service import ForgettingService
@@ -527,9 +528,10 @@ def _build(
     queue = Queue(outside.url, random.random, settings.worker_concurrency)
     turns = PostgresTurns(pool, queue, new_uuid)
     working = _working_memory(settings, turns, outside.redis)
-    summariser = None if outside.completer is None else LlmSummariser(outside.completer)
     budget = PostgresTokenBudget(pool, settings.llm_tokens_per_day)
-    extraction = ExtractionService(outside.completer, budget, count)
+    model = None if outside.completer is None else BudgetedCompleter(outside.completer, budget, count)
+    summariser = None if model is None else LlmSummariser(model)
+    extraction = ExtractionService(model)
     tasks = TurnTasks(turns, entries, working, entries, extraction, _now, summariser)
     queue.handlers.update(tasks.handlers)
     archive_dir = settings.history_archive_dir

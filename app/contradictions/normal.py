@@ -100,11 +100,6 @@ def _normal_number(phrase: Phrase) -> str:
     return _plain(found[0]) if found and found[1] == len(phrase.words) else ""
 
 
-def _leading_number(phrase: Phrase) -> str:
-    found = number_at(phrase)
-    return _plain(found[0]) if found else ""
-
-
 def _normal_length(phrase: Phrase) -> str:
     found, unit = number_at(phrase), phrase.language.units.get(phrase.at(1))
     return f"{_plain(found[0] * (100 if unit == 'm' else 1))} cm" if found and unit in ("m", "cm") else ""

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Annotated, Final, Literal
+from uuid import UUID
 
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from app.extraction.ports import Completer, NoAnswerError, Prompt
+from app.extraction.budgeted import BudgetedCompleter
+from app.extraction.ports import NoAnswerError, Prompt
 from app.turns.documents import transcript
 from app.turns.records import Message
 from app.turns.summary import Summary
@@ -44,17 +47,19 @@ class _Told(BaseModel):
 class LlmSummariser:
     """Asks a model once; whatever goes wrong is no summary."""
 
-    completer: Completer
+    model: BudgetedCompleter
 
-    async def summarise(self, plain: Summary, messages: Sequence[Message]) -> Summary | None:
+    async def summarise(
+        self, tenant_id: UUID, plain: Summary, messages: Sequence[Message], now: datetime
+    ) -> Summary | None:
         """A better summary than the extractive one; None if it refuses, fails, is late or talks nonsense."""
         said = "\n".join(transcript(messages))
         half = _TRANSCRIPT_CHARS // 2
         if len(said) > _TRANSCRIPT_CHARS:
             said = f"{said[:half]}\n[…]\n{said[-half:]}"
         try:
-            answer = await self.completer.complete(
-                Prompt(_INSTRUCTIONS, said, _Told.model_json_schema(), _ANSWER_TOKENS)
+            answer = await self.model.complete(
+                tenant_id, Prompt(_INSTRUCTIONS, said, _Told.model_json_schema(), _ANSWER_TOKENS), now
             )
             told = _Told.model_validate_json(_object_in(answer.text))
         except (NoAnswerError, ValidationError, ValueError) as error:

@@ -46,10 +46,20 @@ def field_errors(errors: Iterable[Any], skip: int = 0) -> list[FieldError]:
         errors: As from `ValidationError.errors()`.
         skip: Steps at the start of each location that are no part of the field's name.
     """
+    found = list(errors)
     return [
         FieldError(field=_field(e["loc"][skip:]) or str(e["loc"][0] if e["loc"] else "body"), message=_message(e))
-        for e in errors
+        for e in found
+        if not _follows(e, found)
     ]
+
+
+def _follows(error: Any, errors: Sequence[Any]) -> bool:
+    """Whether a list is only too short because one of its items cannot be accepted."""
+    where = error["loc"]
+    return error["type"] == "too_short" and any(
+        len(other["loc"]) > len(where) and other["loc"][: len(where)] == where for other in errors
+    )
 
 
 def _field(path: Sequence[Any]) -> str:
@@ -60,8 +70,15 @@ def _field(path: Sequence[Any]) -> str:
     return name.encode("ascii", "backslashreplace").decode()
 
 
+_LENGTHS = {"too_short": ("min_length", "at least"), "too_long": ("max_length", "at most")}
+
+
 def _message(error: Any) -> str:
     if error["type"] == "extra_forbidden":
         return "is not a known field"
+    if error["type"] in _LENGTHS:
+        name, bound = _LENGTHS[error["type"]]
+        limit = error["ctx"][name]
+        return f"must have {bound} {limit} {'item' if limit == 1 else 'items'}"
     message: str = error["msg"].removeprefix("Value error, ")
     return message.encode("utf-8", "backslashreplace").decode()

@@ -235,7 +235,9 @@ class WorkingMemory(Protocol):
 class Summariser(Protocol):
     """A language model that may summarise better."""
 
-    async def summarise(self, plain: Summary, messages: Sequence[Message]) -> Summary | None:
+    async def summarise(
+        self, tenant_id: UUID, plain: Summary, messages: Sequence[Message], now: datetime
+    ) -> Summary | None:
         """A better summary than the extractive one; None if it refuses, fails, is late or talks nonsense."""
         ...
 

@@ -136,7 +136,7 @@ class TurnTasks:
             if found is None:
                 return
             conversation, messages, revision = found
-            told = await self._told(conversation, messages)
+            told = await self._told(tenant_id, conversation, messages)
             content = None if told is None else summary_content(told, conversation)
             space, source = SpaceKey(tenant_id, conversation.space), Source(subject, revision)
             episode = PublicId(subject.uuid, subject.space_id, IdKind.EPISODE)
@@ -145,11 +145,11 @@ class TurnTasks:
                 return
         raise OvertakenError(str(subject))
 
-    async def _told(self, conversation: Conversation, messages: tuple[Message, ...]) -> Summary | None:
+    async def _told(self, tenant_id: UUID, conversation: Conversation, messages: tuple[Message, ...]) -> Summary | None:
         plain = summarise(conversation, messages)
         if plain is None or self.summariser is None:
             return plain
-        return await self.summariser.summarise(plain, messages) or plain
+        return await self.summariser.summarise(tenant_id, plain, messages, self.now()) or plain
 
 
 def _kept_out(turn: Turn) -> str | None:

@@ -349,3 +349,15 @@ async def test_a_body_of_another_type_is_refused(client):
     reply = await client.post("/memories", content=b"space=user:1&text=x", headers={"Content-Type": "text/plain"})
     assert reply.status_code in (400, 415, 422)
     is_problem(reply, reply.status_code)
+
+
+@pytest.mark.parametrize(
+    ("messages", "errors"),
+    [
+        ([], {"messages": "must have at least 1 item"}),
+        ([{"text": "a\x00b"}], {"messages[0].text": "must not contain NUL characters"}),
+    ],
+)
+async def test_a_list_is_told_its_bound_and_is_not_too_short_for_a_bad_item(client, messages, errors):
+    problem = is_problem(await client.post("/turns", json={"space": "user:a", "messages": messages}), 422)
+    assert {error["field"]: error["message"] for error in problem["errors"]} == errors

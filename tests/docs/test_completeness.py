@@ -94,3 +94,19 @@ def test_the_decisions_are_listed():
     folder = ROOT / "docs" / "decisions"
     listed = (folder / "README.md").read_text(encoding="utf-8")
     assert [p.name for p in sorted(folder.glob("[0-9]*.md")) if f"({p.name})" not in listed] == []
+
+
+def test_a_decision_is_called_by_the_number_of_its_file():
+    texts = {p: p.read_text(encoding="utf-8") for p in (ROOT / "docs").rglob("*.md")}
+    wrong = [
+        (page.name, label, number)
+        for page, text in texts.items()
+        for label, number in re.findall(r"\[(?:[Dd]ecision )?(\d{3})\]\((?:decisions/)?(\d{3})-", text)
+        if label != number
+    ]
+    headings = [
+        p.name
+        for p in texts
+        if p.parent.name == "decisions" and p.name[:3].isdigit() and f"# {p.name[:3]}" != texts[p][:5]
+    ]
+    assert (wrong, headings) == ([], [])

@@ -7,11 +7,12 @@ from uuid import UUID
 import httpx
 import pytest
 
-from app.domain.errors import UnavailableError
+from app.extraction.budgeted import BudgetedCompleter
 from app.extraction.model import ANSWER_TOKENS
 from app.extraction.records import Said
 from app.extraction.service import ExtractionService
 from app.llm.client import REPLY_BYTES, ChatCompleter, completions_url
+from tests.fakes.budget import Budget
 from tests.fakes.chat_server import ChatServer, finds, memory, says
 from tests.fakes.embedding_server import answers, hangs_up, stalls
 
@@ -19,25 +20,6 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TENANT = UUID(int=1)
 SAID = [Said("m1", "I live in Oslo, and I collect maps of the moon."), Said("m2", "Good morning!")]
 BY_MODEL = says(finds(memory(1, "I collect maps of the moon", category="interest")))
-
-
-class Budget:
-    """One tenant's day."""
-
-    def __init__(self, left: int = 100_000) -> None:
-        self.left = left
-        self.fails = False
-
-    async def take(self, _tenant_id: UUID, tokens: int, _now: datetime) -> bool:
-        if self.fails:
-            raise UnavailableError("the database does not answer")
-        if tokens > self.left:
-            return False
-        self.left -= tokens
-        return True
-
-    async def correct(self, _tenant_id: UUID, tokens: int, _now: datetime) -> None:
-        self.left -= tokens
 
 
 @pytest.fixture
@@ -55,7 +37,7 @@ def budget() -> Budget:
 async def service(server: ChatServer, budget: Budget) -> AsyncIterator[ExtractionService]:
     async with httpx.AsyncClient() as client:
         completer = ChatCompleter(client, completions_url(server.base_url()), "small", "sk-1", timeout_s=0.5, wait_s=0)
-        yield ExtractionService(completer, budget, len)
+        yield ExtractionService(BudgetedCompleter(completer, budget, len))
 
 
 async def kept(service: ExtractionService) -> list[list[str]]:
@@ -143,7 +125,7 @@ async def test_when_the_budget_cannot_be_read_the_rules_stand_in(service, budget
 
 
 async def test_without_a_model_the_rules_read_everything():
-    assert await kept(ExtractionService(None, Budget(), len)) == BY_RULES
+    assert await kept(ExtractionService(None)) == BY_RULES
 
 
 async def test_one_failed_batch_does_not_touch_the_others(server, service):

@@ -1,13 +1,18 @@
 """A model's summary is used if it is right in every respect; else the extractive one is."""
 
+from datetime import UTC, datetime
+from uuid import UUID
+
 import httpx
 import orjson
 import pytest
 from structlog.testing import capture_logs
 
+from app.extraction.budgeted import BudgetedCompleter
 from app.llm.client import ChatCompleter, completions_url
 from app.llm.summaries import LlmSummariser
 from app.turns.summary import summarise
+from tests.fakes.budget import Budget
 from tests.fakes.llm_server import GOOD, chat, http, running_llm
 from tests.turn_builders import conversation, message
 
@@ -21,12 +26,12 @@ async def server():
         yield fake
 
 
-async def ask(server, timeout_s=10.0, messages=SAID):
+async def ask(server, timeout_s=10.0, messages=SAID, budget=None):
     async with httpx.AsyncClient() as client:
         completer = ChatCompleter(client, completions_url(server.url), "small", "secret", timeout_s, wait_s=0.01)
-        summariser = LlmSummariser(completer)
+        summariser = LlmSummariser(BudgetedCompleter(completer, budget or Budget(), len))
         with capture_logs():
-            return await summariser.summarise(PLAIN, messages)
+            return await summariser.summarise(UUID(int=1), PLAIN, messages, datetime(2026, 1, 1, tzinfo=UTC))
 
 
 async def test_a_right_answer_is_used_with_our_own_times(server):
@@ -90,3 +95,11 @@ async def test_a_server_that_is_not_there_is_no_summary(server):
 async def test_a_long_conversation_is_sent_in_part(server):
     await ask(server, messages=[message("word " * 2_000, n) for n in range(20)])
     assert len(server.asked[0]["messages"][1]["content"]) < 25_000
+
+
+async def test_summaries_are_of_the_tenants_budget_too(server):
+    spent, full = Budget(left=100), Budget()
+    assert await ask(server, budget=spent) is None
+    assert server.asked == []
+    assert (await ask(server, budget=full)).by_model
+    assert full.left < 100_000
