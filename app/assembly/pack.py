@@ -67,7 +67,10 @@ class _Purse:
     @property
     def room(self) -> float:
         """Tokens that can still be paid."""
-        return self.left if self.parent is None else min(self.left, self.parent.room)
+        left, purse = self.left, self.parent
+        while purse is not None:
+            left, purse = min(left, purse.left), purse.parent
+        return left
 
     def pay(self, tokens: int) -> bool:
         """Take the tokens if all budgets allow it."""
@@ -88,10 +91,17 @@ class _Packer:
     entries: list[Selected] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
 
-    def offer(self, scored: Scored, section: Section, purse: _Purse, group: Group | None = None) -> bool:
-        """Put one entry in if it fits."""
-        tokens = self._tokens(scored.candidate, section, purse.room)
-        fits = tokens <= purse.room and self._pay(tokens, section, purse, group)
+    def offer(
+        self, scored: Scored, section: Section, purse: _Purse, group: Callable[[Scored], Group] | None = None
+    ) -> bool:
+        """Put one entry in if it fits.
+
+        Args:
+            group: Tells which group of the section an entry belongs to.
+        """
+        room = purse.room
+        tokens = self._tokens(scored.candidate, section, room)
+        fits = tokens <= room and self._pay(tokens, section, purse, None if group is None else group(scored))
         if fits:
             self.entries.append(Selected(scored, section, tokens))
         return fits
@@ -101,7 +111,9 @@ class _Packer:
         key = (section, self.markup.leaf, self.count)
         known: int | None = candidate.memo.get(key)
         if known is None:
-            fewest = fewest_tokens(candidate.text)
+            fewest: int | None = candidate.memo.get(fewest_tokens)
+            if fewest is None:
+                fewest = candidate.memo[fewest_tokens] = fewest_tokens(candidate.text)
             if fewest > room:
                 return fewest
             known = candidate.memo[key] = self.count(render_entry(candidate, section, self.markup))
@@ -235,8 +247,11 @@ def _pack_facts(packer: _Packer, facts: Sequence[Scored], request: AssemblyReque
         space = scored.candidate.space
         return profiles[space] if scored.candidate.is_standing and space in profiles else shares[space]
 
+    def group(scored: Scored) -> Group:
+        return group_of(scored, request)
+
     def offered(scored: Scored, purse: _Purse) -> bool:
-        return packer.offer(scored, Section.RELEVANT_FACTS, purse, group_of(scored, request))
+        return packer.offer(scored, Section.RELEVANT_FACTS, purse, group)
 
     waiting = [s for s in facts if not offered(s, share(s))]
     packer.drop([s for s in waiting if share(s) is memories or not offered(s, memories)])

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -40,8 +39,8 @@ from app.assembly.variety import varied
 from app.contradictions.resolve import Supersession, question
 from app.domain.ids import PublicId
 from app.domain.records import Record
-from app.scoring.relevance import Calibration, weight_for, weight_of_evidence
-from app.scoring.score import boost, score
+from app.scoring.relevance import Calibration, relevance_of, weight_for, weights_of_evidence
+from app.scoring.score import boost, scores
 from app.scoring.signals import (
     DEFAULT_CONFIDENCE,
     DEFAULT_IMPORTANCE,
@@ -81,12 +80,11 @@ def select(
     bands = {s: r.band for s, r in of_space.items()}
     screened = screen(merge(retrieved.candidates), request, rules.band, bands, holding)
     calibrations = {s: r.calibration for s, r in of_space.items()}
-    relevances = relevance_of(screened.kept, plan, calibrations, rules, wordings)
-    scored = tuple(score_candidate(c, request, r) for c, r in zip(screened.kept, relevances, strict=True))
-    rising = threshold(scored, request, rules)
+    relevances = rate(screened.kept, plan, calibrations, rules, wordings)
+    rising = threshold(score_all(screened.kept, relevances, request), request, rules)
     telling = unrepeated([s.candidate for s in rising.kept], request.history)
-    kept = frozenset(c.id for c in telling.kept)
-    telling_most = [s for s in rising.kept if s.candidate.id in kept]
+    repeated = {dropped.id for dropped in telling.dropped}
+    telling_most = [s for s in rising.kept if s.candidate.id not in repeated] if repeated else rising.kept
     ranked = rank(telling_most, request.overrides.must_include, lambda space: of_space.get(space, rules).band)
     packed = pack(ranked, retrieved.soul, request, count)
     remarks = remark(screened, packed.entries, plan, retrieved, request)
@@ -123,22 +121,27 @@ def concerning(records: Sequence[Record], request: AssemblyRequest) -> tuple[Rec
 
 def _left_behind(retrieved: Retrieved, request: AssemblyRequest) -> tuple[Dropped, ...]:
     """What the store judged not relevant enough, unless it was brought up in another way."""
-    found = {candidate.id for candidate in retrieved.candidates} if retrieved.below_floor else ()
+    if not retrieved.below_floor:
+        return ()
+    found = {candidate.id for candidate in retrieved.candidates if candidate.is_preference or candidate.is_standing}
+    found |= request.overrides.must_include
     excluded = request.overrides.exclude
     return tuple(
         Dropped(entry_id, DropReason.EXCLUDED if entry_id in excluded else DropReason.MIN_RELEVANCE)
         for entry_id in retrieved.below_floor
-        if entry_id not in found
+        if not (found and entry_id in found)
     )
 
 
 def merge(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """One candidate per id, with what each arm saw of it; in the order of ids, whatever the arms' order."""
-    merged: dict[PublicId, Candidate] = {}
-    for candidate in candidates:
-        known = merged.get(candidate.id)
-        merged[candidate.id] = candidate if known is None else _merge_pair(known, candidate)
-    return tuple(merged[key] for key in sorted(merged, key=lambda key: key.order))
+    merged: list[Candidate] = []
+    for candidate in sorted(candidates, key=lambda c: c.id.order):
+        if merged and merged[-1].id == candidate.id:
+            merged[-1] = _merge_pair(merged[-1], candidate)
+        else:
+            merged.append(candidate)
+    return tuple(merged)
 
 
 def _merge_pair(one: Candidate, other: Candidate) -> Candidate:
@@ -158,7 +161,7 @@ def _larger(one: float | None, other: float | None) -> float | None:
     return max(present, default=None)
 
 
-def relevance_of(
+def rate(
     candidates: Sequence[Candidate],
     plan: QueryPlan,
     calibrations: Mapping[str, Calibration],
@@ -166,47 +169,61 @@ def relevance_of(
     wordings: Mapping[str, Wording] = MappingProxyType({}),
 ) -> list[float]:
     """The relevance of each candidate: what its words say to the question, and what speaks for it beside them."""
-    weights = np.array(
-        [
-            weight_of_evidence(
-                c.cosine_similarity, c.bm25_score, c.coverage, calibrations.get(c.space, rules.calibration)
-            )
-            for c in candidates
-        ]
-    )
     found = np.zeros(len(candidates))
-    asked = [c.space if c.space in wordings else "" for c in candidates]
-    for space in dict.fromkeys(asked):
-        members = [place for place, name in enumerate(asked) if name == space]
+    for space, members in _by_space(candidates).items():
+        seen = [(c.cosine_similarity, c.bm25_score, c.coverage) for c in map(candidates.__getitem__, members)]
+        weights = weights_of_evidence(seen, calibrations.get(space, rules.calibration))
         places = [_place(candidates[member]) for member in members]
         wording = wordings.get(space, plan.wording)
-        found[members] = supported(weights[members], places, wording, weight_for(plan.min_relevance))
-    relevances: list[float] = (-np.expm1(-found)).tolist()
+        found[members] = supported(weights, places, wording, weight_for(plan.min_relevance))
+    relevances: list[float] = relevance_of(found).tolist()
     return relevances
 
 
+def _by_space(candidates: Sequence[Candidate]) -> dict[str, list[int]]:
+    """Positions of the candidates of each space."""
+    members: dict[str, list[int]] = {}
+    for place, candidate in enumerate(candidates):
+        members.setdefault(candidate.space, []).append(place)
+    return members
+
+
 def _place(candidate: Candidate) -> Place:
-    return Place(
-        session=None if candidate.session is None else (candidate.space, candidate.session),
-        position=candidate.sequence,
-        author=candidate.author,
-        at=candidate.occurred_at or candidate.valid_from or candidate.recorded_at,
-    )
+    known: Place | None = candidate.memo.get(Place)
+    if known is None:
+        known = candidate.memo[Place] = Place(
+            session=None if candidate.session is None else (candidate.space, candidate.session),
+            position=candidate.sequence,
+            author=candidate.author,
+            at=candidate.occurred_at or candidate.valid_from or candidate.recorded_at,
+        )
+    return known
 
 
-def score_candidate(candidate: Candidate, request: AssemblyRequest, relevance: float) -> Scored:
-    """Compute the five signals and the score."""
-    since = candidate.occurred_at or candidate.last_confirmed_at
-    signals = Signals(
-        relevance=relevance,
-        importance=DEFAULT_IMPORTANCE if candidate.importance is None else candidate.importance,
-        recency=recency(age_days(since, request.as_of), HALF_LIFE_DAYS[candidate.tier]),
-        frequency=frequency(candidate.uses),
-        confidence=DEFAULT_CONFIDENCE if candidate.confidence is None else candidate.confidence,
+def score_all(
+    candidates: Sequence[Candidate], relevances: Sequence[float], request: AssemblyRequest
+) -> tuple[Scored, ...]:
+    """The five signals and the score of each candidate, in their order."""
+    if not candidates:
+        return ()
+    since = (c.occurred_at or c.last_confirmed_at for c in candidates)
+    signals = np.column_stack(
+        (
+            relevances,
+            [DEFAULT_IMPORTANCE if c.importance is None else c.importance for c in candidates],
+            recency([age_days(one, request.as_of) for one in since], [HALF_LIFE_DAYS[c.tier] for c in candidates]),
+            frequency([c.uses for c in candidates]),
+            [DEFAULT_CONFIDENCE if c.confidence is None else c.confidence for c in candidates],
+        )
     )
-    labels = (*candidate.tags, *([candidate.category.value] if candidate.category else []))
-    lift = boost(labels, request.overrides.tag_boosts) if request.overrides.tag_boosts else 1.0
-    return Scored(candidate, signals, score(signals, request.overrides.weights, lift))
+    totals = scores(signals, request.overrides.weights)
+    if request.overrides.tag_boosts:
+        totals = totals * [boost(_labels(c), request.overrides.tag_boosts) for c in candidates]
+    return tuple(map(Scored, candidates, map(Signals._make, signals.tolist()), totals.tolist()))
+
+
+def _labels(candidate: Candidate) -> tuple[str, ...]:
+    return (*candidate.tags, *([candidate.category.value] if candidate.category else []))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +239,8 @@ def threshold(scored: Sequence[Scored], request: AssemblyRequest, rules: Assembl
     kept: list[Scored] = []
     dropped: list[Dropped] = []
     floor = rules.min_relevance if request.overrides.min_relevance is None else request.overrides.min_relevance
-    for candidate in map(partial(_recalled, floor=floor), scored):
+    for one in scored:
+        candidate = _recalled(one, floor) if one.candidate.is_standing else one
         reason = _shortfall(candidate, request, floor)
         if reason is None:
             kept.append(candidate)
@@ -233,32 +251,35 @@ def threshold(scored: Sequence[Scored], request: AssemblyRequest, rules: Assembl
 
 def _recalled(scored: Scored, floor: float) -> Scored:
     """What is relevant to the question is recalled, and no part of the profile any more."""
-    if scored.candidate.is_standing and scored.signals.relevance >= floor:
+    if scored.signals.relevance >= floor:
         return scored._replace(candidate=replace(scored.candidate, is_standing=False))
     return scored
 
 
 def _shortfall(scored: Scored, request: AssemblyRequest, floor: float) -> DropReason | None:
     overrides = request.overrides
+    is_irrelevant = (
+        scored.signals.relevance < floor and not scored.candidate.is_standing and bool(request.query.strip())
+    )
+    if not is_irrelevant and scored.score >= overrides.min_score:
+        return None
     if scored.candidate.is_preference or scored.candidate.id in overrides.must_include:
         return None
-    if request.query.strip() and not scored.candidate.is_standing and scored.signals.relevance < floor:
-        return DropReason.MIN_RELEVANCE
-    return DropReason.MIN_SCORE if scored.score < overrides.min_score else None
+    return DropReason.MIN_RELEVANCE if is_irrelevant else DropReason.MIN_SCORE
 
 
 def rank(scored: Sequence[Scored], pinned: frozenset[PublicId], band_of: BandOf) -> tuple[Scored, ...]:
     """Best first: pinned, then by score, then by id, tellings of one thing apart. Preferences keep their own order."""
     preferences = sorted(
         (s for s in scored if s.candidate.is_preference),
-        key=lambda s: (-(s.candidate.importance or 0.0), s.candidate.id),
+        key=lambda s: (-(s.candidate.importance or 0.0), s.candidate.id.order),
     )
     others = sorted(
-        (s for s in scored if not s.candidate.is_preference),
-        key=lambda s: (s.candidate.id not in pinned, -s.score, s.candidate.id),
+        (s for s in scored if not s.candidate.is_preference), key=lambda s: (-s.score, s.candidate.id.order)
     )
-    first = sum(s.candidate.id in pinned for s in others)
-    return (*preferences, *others[:first], *varied(others[first:], band_of))
+    first = [s for s in others if s.candidate.id in pinned] if pinned else []
+    rest = [s for s in others if s.candidate.id not in pinned] if first else others
+    return (*preferences, *first, *varied(rest, band_of))
 
 
 def remark(

@@ -25,7 +25,7 @@ from app.domain.entries import AGENT_AUTHORS, Tier
 from app.domain.ids import PublicId
 from app.domain.records import Record
 from app.domain.spaces import visible_scopes
-from app.text.content import Gist, content_terms, gist, negations
+from app.text.content import Gist, content_terms, gist, negations, signatures
 from app.text.normalise import normalise_text
 
 BandOf = Callable[[str], SimilarityBand]
@@ -113,7 +113,7 @@ def _partition(
 
 
 def _refusal(candidate: Candidate, request: AssemblyRequest, visible: frozenset[str]) -> DropReason | None:
-    if candidate.id in request.overrides.exclude:
+    if request.overrides.exclude and candidate.id in request.overrides.exclude:
         return DropReason.EXCLUDED
     if candidate.scope not in visible:
         return DropReason.OUT_OF_SCOPE
@@ -142,12 +142,13 @@ def _settle(candidates: Sequence[Candidate], band_of: BandOf) -> Screened:
     preferences = [c for c in candidates if c.is_preference]
     among_preferences = _resolve(preferences, band_of)
     lost = set(among_preferences.losers)
-    memories = [c for c in candidates if c.tier is Tier.MEMORIES and c.id not in lost]
+    memories = [c for c in candidates if c.tier is Tier.MEMORIES and not (lost and c.id in lost)]
     among_all = _resolve(memories, band_of)
     lost |= among_all.losers - {c.id for c in preferences}
+    losers = [c for c in candidates if c.id in lost] if lost else []
     return Screened(
-        kept=tuple(c for c in candidates if c.id not in lost),
-        dropped=tuple(Dropped(c.id, DropReason.SUPERSEDED) for c in candidates if c.id in lost),
+        kept=tuple(c for c in candidates if c.id not in lost) if lost else tuple(candidates),
+        dropped=tuple(Dropped(c.id, DropReason.SUPERSEDED) for c in losers),
         supersessions=(*among_preferences.supersessions, *among_all.supersessions),
         unresolved=among_all.unresolved,
     )
@@ -291,7 +292,7 @@ def _distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Dr
     told = [(candidate, _outline(candidate).gist) for candidate in candidates]
     told.sort(key=lambda pair: (-pair[1].length, -pair[0].sequence, pair[0].id.order))
     repeated: set[PublicId] = set()
-    for later, earlier in _perhaps_covered([_signature(candidate, said) for candidate, said in told]):
+    for later, earlier in _perhaps_covered([said.signature for _, said in told]):
         (one, longer), (other, shorter) = told[earlier], told[later]
         if one.id in repeated or other.id in repeated or one.space != other.space:
             continue
@@ -301,26 +302,18 @@ def _distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Dr
             continue
         if _may_cover(longer, shorter) and _covers(one.text, other.text):
             repeated.add(other.id)
+    if not repeated:
+        return list(candidates), []
     kept = [c for c in candidates if c.id not in repeated]
     return kept, [Dropped(c.id, DropReason.DUPLICATE) for c in candidates if c.id in repeated]
 
 
-def _perhaps_covered(signatures: Sequence[NDArray[np.uint8]]) -> list[tuple[int, int]]:
-    """Pairs of positions: a later one whose bits are all among those of an earlier one; in order."""
-    if len(signatures) < 2:
+def _perhaps_covered(packed: Sequence[bytes]) -> list[tuple[int, int]]:
+    """Pairs of positions: a later one whose signature has no bit that an earlier one has not; in order."""
+    if len(packed) < 2:
         return []
-    bits = np.unpackbits(np.array(signatures), axis=1).astype(np.float32)
-    shared = bits @ bits.T
-    later, earlier = np.nonzero(np.tril(shared == shared.diagonal()[:, None], k=-1))
+    covered = np.tri(len(packed), k=-1, dtype=np.bool_)
+    for column in signatures(packed).T:
+        covered &= (column[:, None] & ~column) == 0
+    later, earlier = np.nonzero(covered)
     return list(zip(later.tolist(), earlier.tolist(), strict=True))
-
-
-def _signature(candidate: Candidate, gist: Gist) -> NDArray[np.uint8]:
-    """256 bits, one for each word: those of a text that another one covers are among the other's."""
-    signature: NDArray[np.uint8] | None = candidate.memo.get(Gist)
-    if signature is None:
-        bits = 0
-        for word in gist.words:
-            bits |= 1 << (word & 255)
-        signature = candidate.memo[Gist] = np.frombuffer(bits.to_bytes(32, "little"), np.uint8)
-    return signature

@@ -35,7 +35,7 @@ def strength(vitality: Vitality, now: datetime) -> float:
     """
     importance = DEFAULT_IMPORTANCE if vitality.importance is None else vitality.importance
     stretch = (0.5 + importance) * (1.0 + USE_STRETCH * frequency(vitality.uses))
-    return recency(age_days(vitality.confirmed_at, now), HALF_LIFE_DAYS[vitality.tier] * stretch)
+    return float(recency(age_days(vitality.confirmed_at, now), HALF_LIFE_DAYS[vitality.tier] * stretch))
 
 
 def is_protected(vitality: Vitality) -> bool:

@@ -6,7 +6,7 @@ between statements whose similarity lies in the band of the embedder.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import combinations
 from typing import Literal
@@ -19,7 +19,7 @@ from app.contradictions.features import features
 from app.contradictions.wordings import clash, said_of_self
 from app.domain.entries import Claim
 from app.domain.ids import PublicId
-from app.text.content import number_of
+from app.text.content import number_of, signature, signatures
 
 Why = Literal["claim", "negation", "antonym", "number", "time", "place"]
 
@@ -43,10 +43,15 @@ class Topics:
     Attributes:
         keys: Subjects and attributes of its claims.
         words: The content of its wording.
+        signature: Of the words.
     """
 
     keys: frozenset[int]
     words: frozenset[int]
+    signature: bytes = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signature", signature(self.words))
 
 
 def topics(text: str, claim: Claim | None) -> Topics:
@@ -181,13 +186,9 @@ def _wording_candidates(
     return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
-def _word_differences(known: Sequence[Topics]) -> NDArray[np.float32]:
+def _word_differences(known: Sequence[Topics]) -> NDArray[np.int64]:
     """How many content words are in only one of two wordings, at least, `(n, n)`."""
-    columns: dict[int, int] = {}
-    cells = [(row, columns.setdefault(word, len(columns))) for row, one in enumerate(known) for word in one.words]
-    table = np.zeros((len(known), len(columns) + 1), dtype=np.float32)
-    if cells:
-        table[tuple(np.array(cells).T)] = 1
-    sizes = table.sum(axis=1)
-    difference: NDArray[np.float32] = sizes[:, None] + sizes[None, :] - 2 * (table @ table.T)
+    difference = np.zeros((len(known), len(known)), dtype=np.int64)
+    for column in signatures([one.signature for one in known]).T:
+        difference += np.bitwise_count(column[:, None] ^ column)
     return difference

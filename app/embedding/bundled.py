@@ -30,4 +30,5 @@ def _load() -> Encode:
         return np.asarray(model.encode(texts), dtype=np.float32)
 
     encode(["warm"])  # the model reads its weights at the first text
+    model._model._threadpool = None  # noqa: SLF001 - or it limits BLAS anew for each text, a tenth of a question's time
     return encode

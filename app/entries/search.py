@@ -10,7 +10,7 @@ import numpy as np
 from app.domain.entries import Category, Entry, Tier
 from app.domain.spaces import SpaceKey
 from app.scoring.asked import Asked
-from app.scoring.relevance import Calibration, weight_for, weight_of_evidence
+from app.scoring.relevance import Calibration, relevance_of, weight_for, weights_of_evidence
 from app.scoring.support import Place, supported
 from app.scoring.wording import Wording, wording
 from app.text.terms import QueryTerm, query_terms
@@ -146,15 +146,15 @@ class SearchService:
 def rank(hits: Sequence[Hit], asked: Sequence[Asked], floor: float, wording: Wording) -> tuple[Ranked, ...]:
     """The hits at or above a floor, most relevant first; ties by id. Each by the calibration of its space's model."""
     calibrations: dict[int | None, Calibration] = {a.model_id: a.calibration for a in asked}
-    weights = np.array([_weight(hit, calibrations.get(hit.model_id, asked[0].calibration)) for hit in hits])
+    weights = np.zeros(len(hits))
+    for model_id in {hit.model_id for hit in hits}:
+        of_model = [place for place, hit in enumerate(hits) if hit.model_id == model_id]
+        seen = [(hits[place].cosine_similarity, hits[place].bm25_score, hits[place].coverage) for place in of_model]
+        weights[of_model] = weights_of_evidence(seen, calibrations.get(model_id, asked[0].calibration))
     found = supported(weights, [_place(hit.entry) for hit in hits], wording, weight_for(floor))
-    rated = zip(hits, (-np.expm1(-found)).tolist(), strict=True)
+    rated = zip(hits, relevance_of(found).tolist(), strict=True)
     kept = [Ranked(hit, relevance) for hit, relevance in rated if relevance >= floor]
     return tuple(sorted(kept, key=lambda ranked: (-(ranked.relevance or 0.0), ranked.hit.entry.id)))
-
-
-def _weight(hit: Hit, calibration: Calibration) -> float:
-    return weight_of_evidence(hit.cosine_similarity, hit.bm25_score, hit.coverage, calibration)
 
 
 def _place(entry: Entry) -> Place:

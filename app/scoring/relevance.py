@@ -1,11 +1,19 @@
 """Relevance: one fixed, calibrated map of both arms. docs/decisions/003-relevance.md has the measurements."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, inf, log1p
+from math import inf, log1p
+
+import numpy as np
+from numpy.typing import NDArray
 
 MIN_RELEVANCE = 0.15
 """Below this an entry is not put into a prompt: it keeps every right entry that ranks among the ten best
 of three development sets, and leaves unrelated questions a few entries (docs/decisions/003-relevance.md)."""
+
+
+Seen = tuple[float | None, float | None, float | None]
+"""Cosine similarity, BM25 score and coverage of a candidate, as `relevance` takes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +57,30 @@ def relevance(
     Returns:
         Rises in every argument.
     """
-    return 1.0 - exp(-weight_of_evidence(cosine_similarity, bm25_score, coverage, calibration))
+    seen = [(cosine_similarity, bm25_score, coverage)]
+    return float(relevance_of(weights_of_evidence(seen, calibration))[0])
 
 
-def weight_of_evidence(
-    cosine_similarity: float | None, bm25_score: float | None, coverage: float | None, calibration: Calibration
-) -> float:
-    """What `relevance` puts into the exponent: >= 0, and means the same for every embedder. Arguments as there."""
+def weights_of_evidence(seen: Sequence[Seen], calibration: Calibration) -> NDArray[np.float64]:
+    """What `relevance` puts into the exponent, of many candidates: it means the same for every embedder.
+
+    Args:
+        seen: What the arms saw of each.
+
+    Returns:
+        Shape (n,), >= 0.
+    """
     c = calibration
-    dense = 0.0 if cosine_similarity is None else max(cosine_similarity + c.cosine_offset, 0.0) ** 2
-    keyword = 0.0
-    if bm25_score is not None and coverage is not None:
-        keyword = (bm25_score * coverage / c.bm25_scale) ** c.keyword_power
-    return c.steepness * (dense + c.keyword_weight * keyword)
+    cosines, scores, coverages = np.array(seen, dtype=np.float64).reshape(-1, 3).T  # what is None is no number
+    dense = np.fmax(cosines + c.cosine_offset, 0.0) ** 2
+    keyword = (np.fmax(scores * coverages, 0.0) / c.bm25_scale) ** c.keyword_power
+    weights: NDArray[np.float64] = c.steepness * (dense + c.keyword_weight * keyword)
+    return weights
+
+
+def relevance_of(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The relevance that weights of evidence give: shape (n,), in [0, 1]."""
+    return -np.expm1(-weights)
 
 
 def evidence_for(relevance_wanted: float, calibration: Calibration) -> float:

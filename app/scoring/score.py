@@ -3,19 +3,36 @@
 from collections.abc import Iterable, Mapping
 from math import prod
 
+import numpy as np
+from numpy.typing import NDArray
+
 from app.scoring.signals import Signals
 from app.scoring.weights import ScoringWeights
 
 
-def score(signals: Signals, weights: ScoringWeights, boost: float = 1.0) -> float:
-    """Weighted sum of the five signals times a boost: in [0, boost], rising in each signal."""
-    return boost * (
-        weights.relevance * signals.relevance
-        + weights.importance * signals.importance
-        + weights.recency * signals.recency
-        + weights.frequency * signals.frequency
-        + weights.confidence * signals.confidence
+def scores(signals: NDArray[np.float64], weights: ScoringWeights) -> NDArray[np.float64]:
+    """Weighted sums of the five signals, rising in each.
+
+    Args:
+        signals: One row for each candidate, in the order of the fields of Signals; shape (n, 5), in [0, 1].
+
+    Returns:
+        Shape (n,), in [0, 1]. Equal rows give equal sums, wherever they stand: no matrix product promises that.
+    """
+    relevance, importance, recency, frequency, confidence = signals.T
+    total: NDArray[np.float64] = (
+        weights.relevance * relevance
+        + weights.importance * importance
+        + weights.recency * recency
+        + weights.frequency * frequency
+        + weights.confidence * confidence
     )
+    return total
+
+
+def score(signals: Signals, weights: ScoringWeights) -> float:
+    """The weighted sum of one candidate's signals: in [0, 1]."""
+    return float(scores(np.array([signals]), weights)[0])
 
 
 def boost(labels: Iterable[str], boosts: Mapping[str, float]) -> float:

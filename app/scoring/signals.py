@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from math import log
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from app.domain.entries import Tier
 
@@ -15,8 +18,12 @@ HALF_LIFE_DAYS: Mapping[Tier, float] = MappingProxyType(
     {Tier.MEMORIES: 90.0, Tier.EPISODES: 14.0, Tier.PROCEDURES: 180.0}
 )
 
-_SATURATING_USES = 20
+_SATURATING_USES: Final = 20
 _SECONDS_PER_DAY = 86_400.0
+
+
+Shares = NDArray[np.float64]
+"""Numbers in [0, 1]."""
 
 
 class Signals(NamedTuple):
@@ -29,36 +36,25 @@ class Signals(NamedTuple):
     confidence: float
 
 
-def recency(age_days: float, half_life_days: float) -> float:
+def recency(age_days: ArrayLike, half_life_days: ArrayLike) -> Shares:
     """Exponential forgetting: 1.0 now, 0.5 after one half-life.
 
     Args:
-        age_days: Days since the entry was last confirmed. A negative age (a clock ahead, or a
+        age_days: Days since each entry was last confirmed. A negative age (a clock ahead, or a
             question asked for an earlier moment) counts as 0.
         half_life_days: Days until the signal halves, > 0.
 
     Returns:
-        Signal in [0, 1], decreasing in age_days.
-
-    Raises:
-        ValueError: If the half-life is not positive.
+        Signals in [0, 1], decreasing in age_days; in the shape of the arguments.
 
     Source: Park et al., Generative Agents, UIST 2023, section 4.1 (an exponential decay per hour).
     """
-    if not half_life_days > 0:
-        raise ValueError(f"half_life_days must be > 0, got {half_life_days}")
-    return float(0.5 ** (max(age_days, 0.0) / half_life_days))
+    return np.asarray(0.5 ** (np.maximum(age_days, 0.0) / np.asarray(half_life_days)))
 
 
-def frequency(uses: int) -> float:
-    """How often an entry was used: log(1 + uses) / log(21), at most 1 (from 20 uses on).
-
-    Raises:
-        ValueError: If uses is negative.
-    """
-    if uses < 0:
-        raise ValueError(f"uses must be >= 0, got {uses}")
-    return min(1.0, log(1 + uses) / log(1 + _SATURATING_USES))
+def frequency(uses: ArrayLike) -> Shares:
+    """How often each entry was used, >= 0: log(1 + uses) / log(21), at most 1 (from 20 uses on)."""
+    return np.asarray(np.minimum(1.0, np.log1p(uses) / log(1 + _SATURATING_USES)))
 
 
 def age_days(since: datetime, moment: datetime) -> float:

@@ -1,7 +1,8 @@
 """Candidates from what is stored of an entry and what search saw of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -18,7 +19,7 @@ _CATEGORIES = {category.value: category for category in Category}
 
 
 class Seen(NamedTuple):
-    """What search saw of an entry: the fields of Candidate that are not stored with it."""
+    """What search saw of an entry: the last fields of Candidate, in their order."""
 
     cosine_similarity: float | None
     bm25_score: float | None
@@ -29,61 +30,59 @@ class Seen(NamedTuple):
     outdated_by: UUID | None
 
 
-@dataclass(frozen=True, slots=True)
+_ENTRY_FIELDS = attrgetter(*[field.name for field in fields(Candidate)][: -len(Seen._fields) - 1])
+"""Of the entry, but for `uses`."""
+
+
+@dataclass(slots=True)
 class Template:
-    """The fields of a candidate that are those of its entry, and what was worked out from them: for many requests."""
+    """What the candidates of an entry share, for many requests: the first fields of Candidate, in their order.
+
+    `uses` alone changes.
+    """
 
     stored: Stored
     kind: IdKind
     space_id: UUID
-    fields: dict[str, Any]
+    shared: tuple[Any, ...]
+    uses: int
 
     def candidate(self, seen: Seen) -> Candidate:
         """The candidate of one request."""
         outdated_by = seen.outdated_by
-        return Candidate(
-            **self.fields,
-            cosine_similarity=seen.cosine_similarity,
-            bm25_score=seen.bm25_score,
-            coverage=seen.coverage,
-            is_preference=seen.is_preference,
-            is_standing=seen.is_standing,
-            vector=seen.vector,
-            outdated_by=None if outdated_by is None else PublicId(outdated_by, self.space_id, self.kind),
-        )
+        newer = None if outdated_by is None else PublicId(outdated_by, self.space_id, self.kind)
+        return Candidate(*self.shared, self.uses, *seen[:-1], newer)  # type: ignore[call-arg]  # as many as there are
 
 
 def template(stored: Stored, space: str, space_id: UUID) -> Template:
     """What every candidate of an entry has."""
     tier, kind = TIERS[stored.tier]
-    fields = {
-        "id": PublicId(stored.id, space_id, kind),
-        "version": stored.version,
-        "sequence": stored.sequence,
-        "space": space,
-        "tier": tier,
-        "text": stored.text,
-        "scope": stored.scope,
-        "recorded_at": stored.recorded_at,
-        "last_confirmed_at": stored.last_confirmed_at,
-        "category": None if stored.category is None else _CATEGORIES[stored.category],
-        "tags": tuple(stored.tags),
-        "claim": _claim(stored),
-        "importance": stored.importance,
-        "confidence": stored.confidence,
-        "valid_from": stored.valid_from,
-        "valid_to": stored.valid_to,
-        "occurred_at": stored.occurred_at,
-        "trigger": stored.trigger,
-        "unresolved": stored.unresolved,
-        "outline": stored.outline,
-        "session": stored.session,
-        "author": stored.author,
-        "uses": stored.uses,
-        "superseded": _ids(stored.superseded, space_id, kind) if stored.superseded else (),
-        "memo": {},
-    }
-    return Template(stored, kind, space_id, fields)
+    one = Candidate(
+        id=PublicId(stored.id, space_id, kind),
+        version=stored.version,
+        sequence=stored.sequence,
+        space=space,
+        tier=tier,
+        text=stored.text,
+        scope=stored.scope,
+        recorded_at=stored.recorded_at,
+        last_confirmed_at=stored.last_confirmed_at,
+        category=None if stored.category is None else _CATEGORIES[stored.category],
+        tags=tuple(stored.tags),
+        claim=_claim(stored),
+        importance=stored.importance,
+        confidence=stored.confidence,
+        valid_from=stored.valid_from,
+        valid_to=stored.valid_to,
+        occurred_at=stored.occurred_at,
+        trigger=stored.trigger,
+        unresolved=stored.unresolved,
+        outline=stored.outline,
+        superseded=_ids(stored.superseded, space_id, kind) if stored.superseded else (),
+        session=stored.session,
+        author=stored.author,
+    )
+    return Template(stored, kind, space_id, _ENTRY_FIELDS(one), stored.uses)
 
 
 def _claim(stored: Stored) -> Claim | None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -239,6 +240,11 @@ class _Read(NamedTuple):
     hits: Hits
     held: Mapping[int, Template]
 
+    def below_floor(self) -> list[PublicId]:
+        """What is not relevant enough."""
+        index, space_id = self.resident.index, self.resident.space.space_id
+        return [index.public_id(place, space_id) for place in self.hits.below_floor]
+
 
 def _from_memory(plan: QueryPlan, asked: Sequence[Asked], reads: Sequence[_Read], pulse: _Pulse) -> Retrieved:
     """What memory brings up."""
@@ -251,11 +257,7 @@ def _from_memory(plan: QueryPlan, asked: Sequence[Asked], reads: Sequence[_Read]
         soul=pulse.soul,
         records=pulse.records,
         degraded=_degraded(plan, asked, models),
-        below_floor=tuple(
-            read.resident.index.public_id(place, read.resident.space.space_id)
-            for read in reads
-            for place in read.hits.below_floor
-        ),
+        below_floor=tuple(chain.from_iterable(read.below_floor() for read in reads)),
         models=models,
         notices=pulse.notices,
     )

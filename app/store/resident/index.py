@@ -295,12 +295,14 @@ class SpaceIndex:
     ) -> tuple[Places, Mask]:
         """The best places of a tier, and which of them are below the floor."""
         visible, bm25 = lexical.visible, lexical.bm25
-        near = np.empty(0, np.int64)
+        near = np.zeros(self.count, np.bool_)
         if cosines is not None:
-            near = self._best(members, visible, cosines[members], limit)
+            near[self._best(members, visible, cosines[members], limit)] = True
         worded = members[bm25[members] > 0]
-        pool = np.union1d(near, self._best(worded, visible, bm25[worded], limit))
-        is_near = np.isin(pool, near, assume_unique=True)
+        found = near.copy()
+        found[self._best(worded, visible, bm25[worded], limit)] = True
+        pool = np.flatnonzero(found)
+        is_near = near[pool]
         c = heard.calibration
         said = np.where(is_near, -1.0 if cosines is None else cosines[pool], -1.0) + c.cosine_offset
         keyword = (bm25[pool] * lexical.coverages[pool] / c.bm25_scale) ** c.keyword_power
@@ -334,8 +336,9 @@ class SpaceIndex:
     def _visible(self, sought: Sought) -> Mask:
         n = self.count
         at = (sought.at - _EPOCH) // _MICROSECOND
-        keys = np.array(sought.scope_keys, dtype=np.int64)
-        return np.isin(self.scopes[:n], keys) & (self.holds_from[:n] <= at) & (self.holds_to[:n] > at)
+        scopes = self.scopes[:n]
+        in_scope: Mask = np.logical_or.reduce([scopes == key for key in sought.scope_keys])
+        return in_scope & (self.holds_from[:n] <= at) & (self.holds_to[:n] > at)
 
     def _cosines(self, question: Floats | None) -> Floats | None:
         """Centred cosine similarities of all texts. The question is rounded as the database rounds it."""

@@ -86,20 +86,20 @@ class Resident:
         """Note how often an entry was used."""
         place = self.index.place_of.get(entry_id.bytes)
         if place is not None and place in self.rows:
-            self.rows[place].fields["uses"] = uses
+            self.rows[place].uses = uses
 
     def candidates(
         self, hits: Hits, held: Mapping[int, Template], outdated: Mapping[tuple[UUID, int], UUID]
     ) -> list[Candidate]:
         """What was found, as candidates; entries that are not held are gone, and left out."""
         candidates: list[Candidate] = []
-        for place, cosine, score, coverage, is_preference, is_standing in hits.found:
-            row = held.get(place)
+        vectors = self.index.vectors
+        for found in hits.found:
+            row = held.get(found.place)
             if row is not None:
-                vector = self.index.vectors[place] if row.kind is IdKind.MEMORY else None
+                vector = vectors[found.place] if row.kind is IdKind.MEMORY else None
                 outdated_by = outdated.get((row.stored.id, row.stored.version)) if outdated else None
-                seen = Seen(cosine, score, coverage, is_preference, is_standing, vector, outdated_by)
-                candidates.append(row.candidate(seen))
+                candidates.append(row.candidate(Seen(*found[1:], vector, outdated_by)))
         return candidates
 
 
