@@ -1,6 +1,6 @@
 /** The shell: the key, the navigation, and the page that the address names. */
 
-import { Api, isAbort } from "./lib/api.js";
+import { Client, isAbort } from "./lib/api.js";
 import { here, hrefOf, note, takeKey } from "./lib/address.js";
 import { fill, h } from "./lib/dom.js";
 import { LANGUAGES, language, setLanguage, t, tValue } from "./lib/i18n.js";
@@ -18,7 +18,7 @@ let shown = new AbortController();
 /** @type {Promise<string | null> | null} */
 let asking = null;
 
-const api = new Api(askForKey);
+const api = new Client(askForKey);
 
 /** @param {string} reason Why the last key was refused. */
 function askForKey(reason) {

@@ -27,7 +27,7 @@ export class Problem extends Error {
 
 /** Asks for a key until there is one; null if whoever looks gives up. @typedef {(reason: string) => Promise<string | null>} AskForKey */
 
-export class Api {
+export class Client {
   /** @param {AskForKey} askForKey */
   constructor(askForKey) {
     this.askForKey = askForKey;

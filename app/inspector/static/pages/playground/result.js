@@ -74,7 +74,7 @@ function promptPanel(reply, format) {
     }
   }
   const note = t("result.summary", { tokens: number(reply.tokens.total), ms: number(reply.took_ms, 1), entries: reply.entries.length });
-  return panel(t("result.prompt"), h("div", { class: "prompt", tabindex: 0, role: "region", "aria-label": t("result.prompt") }, parts), {
+  return panel(t("result.prompt"), h("div", { class: "prompt", tabindex: 0, role: "group", "aria-label": t("result.prompt") }, parts), {
     note,
     actions: button(t("action.copy"), () => void copy(t("result.prompt"), reply.prompt)),
   });
