@@ -49,7 +49,9 @@ def test_no_script_makes_markup_or_calls_another_host():
     for path in FILES:
         if path.suffix == ".js":
             script = path.read_text(encoding="utf-8")
-            banned = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setAttribute\(\"style"
+            banned = (
+                r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setAttribute\(\"style"
+            )
             assert not re.search(banned, script), path
             assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", script), path
     page = (STATIC / "index.html").read_text(encoding="utf-8")
@@ -74,7 +76,7 @@ def test_every_reason_to_leave_something_out_has_its_words():
 def test_the_defaults_of_the_playground_are_those_of_the_service():
     script = (STATIC / "pages/playground/defaults.js").read_text(encoding="utf-8")
     weights, budgets = (json.loads(found) for found in re.findall(r"= (\{.*\});", script))
-    assert weights == {name: value for name, value in asdict(WEIGHTS).items()}
+    assert weights == asdict(WEIGHTS)
     assert budgets == {name: value for name, value in asdict(BudgetTokens()).items() if value is not None}
 
 

@@ -31,8 +31,8 @@ declare namespace Api {
     overridden: Array<string>;
     stable_prefix: StablePrefixReply;
     took_ms: number;
-    entries?: Array<Record<string, any>> | null;
-    dropped?: Array<Record<string, any>> | null;
+    entries?: Array<KeptReply> | null;
+    dropped?: Array<DroppedReply> | null;
     timings_ms?: Record<string, number> | null;
     plan?: Record<string, any> | null;
   }
@@ -171,6 +171,12 @@ declare namespace Api {
     space: string;
     tier: Tier;
     message: string | null;
+  }
+  type DropReason = "budget" | "min_relevance" | "min_score" | "superseded" | "duplicate" | "covered_by_history" | "contradicted_by_history" | "overridden_by_record" | "out_of_scope" | "expired" | "excluded";
+  interface DroppedReply {
+    id: string;
+    tier: string;
+    reason: DropReason;
   }
   interface EffectReply {
     before: string;
@@ -413,6 +419,16 @@ declare namespace Api {
     note: string | null;
   }
   type JobState = "waiting" | "succeeded" | "failed";
+  interface KeptReply {
+    id: string;
+    tier: Tier;
+    section: Section;
+    space: string;
+    text: string;
+    score: number;
+    signals: SignalsReply;
+    tokens: number;
+  }
   interface LiveBody {
     stream: string;
     batch: Array<PostedMessage>;
@@ -465,8 +481,8 @@ declare namespace Api {
     degraded: Array<string>;
     took_ms: number;
     request: Record<string, any>;
-    entries: Array<Record<string, any>>;
-    dropped: Array<Record<string, any>>;
+    entries: Array<KeptReply>;
+    dropped: Array<DroppedReply>;
     timings_ms: Record<string, number>;
   }
   interface MatchReply {
@@ -876,6 +892,7 @@ declare namespace Api {
     items: Array<FoundMemory | FoundEpisode | FoundProcedure>;
     degraded: Array<string>;
   }
+  type Section = "identity" | "preferences" | "relevant_facts" | "recent_context" | "workflows";
   interface SessionReply {
     id: string;
     name: string | null;
@@ -892,6 +909,13 @@ declare namespace Api {
     last_at: string;
     messages: number;
     conversations: Array<ConversationReply>;
+  }
+  interface SignalsReply {
+    relevance: number;
+    importance: number;
+    recency: number;
+    frequency: number;
+    confidence: number;
   }
   interface SoulBody {
     space: string;
@@ -1036,8 +1060,8 @@ declare namespace Api {
     overridden: Array<string>;
     stable_prefix: StablePrefixReply;
     took_ms: number;
-    entries?: Array<Record<string, any>> | null;
-    dropped?: Array<Record<string, any>> | null;
+    entries?: Array<KeptReply> | null;
+    dropped?: Array<DroppedReply> | null;
     timings_ms?: Record<string, number> | null;
     plan?: Record<string, any> | null;
   }

@@ -1,4 +1,4 @@
-"""TypeScript types of all schemas of the API page, so that a script that reads a field the API does not have is refused."""
+"""TypeScript types of the API page's schemas: a script that reads a field that the API does not have is refused."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,9 +11,11 @@ def declarations(document: Mapping[str, Any]) -> str:
     """The schemas of an OpenAPI document as the ambient namespace `Api`, in the order of their names."""
     schemas = document["components"]["schemas"]
     lines = [line for name in sorted(schemas) for line in _declaration(name, schemas[name])]
-    return "// Made from the API page by tests/api/test_inspector.py --update-golden.\ndeclare namespace Api {\n" + "".join(
-        f"  {line}\n" for line in lines
-    ) + "}\n"
+    return (
+        "// Made from the API page by tests/api/test_inspector.py --update-golden.\ndeclare namespace Api {\n"
+        + "".join(f"  {line}\n" for line in lines)
+        + "}\n"
+    )
 
 
 def _declaration(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
@@ -30,13 +32,10 @@ def _declaration(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
 def _type(schema: Mapping[str, Any]) -> str:
     if "$ref" in schema:
         return _identifier(schema["$ref"].rpartition("/")[2])
-    for several in ("anyOf", "oneOf"):
-        if several in schema:
-            return " | ".join(dict.fromkeys(_type(inner) for inner in schema[several]))
-    if "enum" in schema:
-        return " | ".join(f'"{value}"' for value in schema["enum"])
-    if "const" in schema:
-        return f'"{schema["const"]}"'
+    if several := schema.get("anyOf", schema.get("oneOf")):
+        return " | ".join(dict.fromkeys(_type(inner) for inner in several))
+    if "enum" in schema or "const" in schema:
+        return " | ".join(f'"{value}"' for value in schema.get("enum", [schema.get("const")]))
     if schema.get("type") == "array":
         return f"Array<{_type(schema.get('items', {}))}>"
     if schema.get("type") == "object":

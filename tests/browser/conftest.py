@@ -49,7 +49,9 @@ async def open_page(browser: Browser, url: str):
     contexts, faults = [], []
 
     async def opened(**options) -> Page:
-        context = await browser.new_context(**{"locale": "en-GB", "viewport": {"width": 1280, "height": 900}, **options})
+        context = await browser.new_context(
+            **{"locale": "en-GB", "viewport": {"width": 1280, "height": 900}, **options}
+        )
         contexts.append(context)
         page = await context.new_page()
         page.on("request", lambda request: faults.append(request.url) if not request.url.startswith(url) else None)

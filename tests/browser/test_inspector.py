@@ -7,7 +7,6 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import expect
 
 
-
 def address(url: str, view: str = "/", key: str | None = None) -> str:
     mark = "&" if "?" in view else "?"
     return f"{url}/inspector/#{view}" + (f"{mark}key={key}" if key else "")
@@ -71,7 +70,9 @@ async def test_what_was_left_out_is_shown_with_its_text_and_reason(page, url, te
 async def test_a_memory_that_holds_markup_is_a_text(page, url, tenant, client):
     attack = "<img src=x onerror=\"document.title='owned'\"></pre><script>document.title='owned'</script>"
     await client.post("/memories", json={"space": "user:eve", "text": f"Eve likes {attack}", "importance": 0.9})
-    await page.goto(address(url, f"/playground?space=user:eve&query={quote('What does Eve like? ' + attack)}", tenant.key))
+    await page.goto(
+        address(url, f"/playground?space=user:eve&query={quote('What does Eve like? ' + attack)}", tenant.key)
+    )
     await prompt_of(page)
     await expect(page.locator(".entry-text").first).to_have_text(f"Eve likes {attack}")
     assert await page.locator("main img, main script").count() == 0

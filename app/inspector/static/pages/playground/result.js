@@ -7,9 +7,7 @@ import { isAbort } from "../../lib/api.js";
 import { BUDGET_TOKENS, WEIGHTS } from "./defaults.js";
 
 /** @typedef {import("../../pages.js").View} View */
-/** @typedef {Api.AssembleReply & {entries: Entry[], dropped: Dropped[], timings_ms: Record<string, number>, plan: Record<string, unknown>}} Traced */
-/** @typedef {{id: string, tier: string, section: string, space: string, text: string, score: number, signals: Record<Signal, number>, tokens: number}} Entry */
-/** @typedef {{id: string, tier: string, reason: string}} Dropped */
+/** @typedef {Required<Api.AssembleReply> & {entries: Api.KeptReply[], dropped: Api.DroppedReply[], timings_ms: Record<string, number>, plan: Record<string, unknown>}} Traced */
 /** @typedef {keyof typeof WEIGHTS} Signal */
 
 const SECTIONS = ["identity", "preferences", "relevant_facts", "recent_context", "workflows"];
@@ -140,7 +138,7 @@ function conflictsPanel(view, reply) {
 /** @param {View} view @param {Traced} reply */
 function droppedPanel(view, reply) {
   if (reply.dropped.length === 0) return null;
-  /** @type {Map<string, Dropped[]>} */
+  /** @type {Map<string, Api.DroppedReply[]>} */
   const groups = new Map();
   for (const one of reply.dropped) groups.set(one.reason, [...(groups.get(one.reason) ?? []), one]);
   const items = [...groups].map(([reason, dropped]) => {
@@ -158,7 +156,7 @@ function droppedPanel(view, reply) {
   return panel(t("result.dropped"), items, { note: t("result.dropped_note", { count: number(reply.dropped.length) }) });
 }
 
-/** @param {View} view @param {readonly Dropped[]} dropped */
+/** @param {View} view @param {readonly Api.DroppedReply[]} dropped */
 async function texts(view, dropped) {
   const found = await Promise.all(dropped.map((one) => textOf(view, one.id)));
   return h("ul", { class: "dropped" }, dropped.map((one, at) => h("li", {}, h("p", {}, found[at]), h("code", { title: one.id }, short(one.id)))));
@@ -178,7 +176,7 @@ async function textOf(view, id) {
 function timesPanel(reply) {
   const stages = Object.entries(reply.timings_ms).filter(([name]) => name !== "total");
   const shares = stages.map(([name, value], at) => ({ name: tValue("stage", name), value, tone: `series-${at % 8}`, said: `${number(value, 1)} ms` }));
-  const plan = Object.entries(reply.plan).map(([name, value]) => /** @type {const} */ ([tValue("plan", name), Array.isArray(value) ? value.join(", ") || "–" : typeof value === "object" ? JSON.stringify(value) : String(value)]));
+  const plan = Object.entries(reply.plan).map(([name, value]) => /** @type {const} */ ([tValue("plan", name), planned(value)]));
   return panel(t("result.times"), [
     stackedBar(shares, { label: t("result.times") }),
     legend(shares.map(({ name, tone, said }) => ({ name: `${name} ${said}`, tone }))),
@@ -187,8 +185,15 @@ function timesPanel(reply) {
   ], { note: t("result.took", { ms: number(reply.took_ms, 1) }) });
 }
 
-/** @param {string} id */
+/** The part of an id that tells it from its neighbours: before it is the time, after it the space. @param {string} id */
 function short(id) {
-  return `${id.slice(0, 4)}…${id.slice(-6)}`;
+  return `${id.slice(0, 4)}…${id.slice(22, 30)}`;
+}
+
+/** @param {unknown} value @returns {string} */
+function planned(value) {
+  if (typeof value === "boolean") return t(value ? "plan.yes" : "plan.no");
+  if (Array.isArray(value)) return value.map((one) => (one === "" ? t("plan.everywhere") : String(one))).join(", ");
+  return String(value);
 }
 
