@@ -117,6 +117,37 @@ async def test_a_slider_changes_the_request_and_the_snippet(open_page, url, tena
     assert tenant.key not in copied
 
 
+async def test_two_settings_are_compared_and_the_address_holds_both(page, open_page, url, tenant, kitchen):
+    await page.goto(address(url, key=tenant.key))
+    await prompt_of(page)
+    await page.get_by_role("button", name="Compare").click()
+    compared = page.get_by_role("region", name="Compared with the settings kept")
+    await expect(compared).to_contain_text("The same entries, in the same order.")
+    await page.get_by_label("Message", exact=True).fill("What is my cat called?")
+    await page.keyboard.press("Control+Enter")
+    await expect(compared.locator(".moves li", has_text="Micio")).to_contain_text("new")
+    await expect(compared.locator(".moves li", has_text="hazelnuts")).to_contain_text("gone")
+    await expect(compared.locator("pre.new")).to_contain_text(["Micio"])
+    again = await open_page()
+    await again.goto(f"{page.url}&key={tenant.key}")
+    await expect(again.locator(".moves li", has_text="Micio")).to_contain_text("new")
+    await page.get_by_role("button", name="Stop comparing").click()
+    await expect(compared).to_have_count(0)
+
+
+async def test_everything_is_reached_by_keyboard_alone(page, url, tenant, kitchen):
+    await page.goto(address(url, key=tenant.key))
+    await prompt_of(page)
+    await page.keyboard.press("Tab")
+    assert await page.evaluate("document.activeElement.className") == "skip"
+    reached = set()
+    for _ in range(60):
+        await page.keyboard.press("Tab")
+        reached.add(await page.evaluate("document.activeElement.innerText || document.activeElement.tagName"))
+    for text in ("Playground", "Conversation", "Weights", "Copy as curl", "Copy as Python", "Compare"):
+        assert any(text in one for one in reached), (text, reached)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_serious(open_page, url, tenant, kitchen, scheme):
     page = await open_page(color_scheme=scheme, bypass_csp=True)

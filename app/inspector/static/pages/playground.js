@@ -3,7 +3,8 @@
 import { fill, h } from "../lib/dom.js";
 import { isAbort, Problem } from "../lib/api.js";
 import { t } from "../lib/i18n.js";
-import { button, copy, empty, errorPanel, keys, loading, panel, showErrors } from "../lib/widgets.js";
+import { button, copy, empty, errorPanel, keys, loading, panel, showErrors, toast } from "../lib/widgets.js";
+import { comparison } from "./playground/compare.js";
 import { controls } from "./playground/controls.js";
 import { askedBy, askedIn, bodyOf, curlOf, paramsOf, pythonOf } from "./playground/request.js";
 import { result } from "./playground/result.js";
@@ -23,6 +24,8 @@ async function show(view) {
   const spaces = await view.api.get("/spaces", { query: { limit: 200 }, signal: view.signal });
   const names = spaces.items.map((space) => space.name);
   const asked = view.params.size > 0 ? askedBy(view.params) : await lastAsked(view, names);
+  /** The settings to compare with, in the address as `against`. @type {Asked | null} */
+  let against = view.params.has("against") ? askedBy(new URLSearchParams(view.params.get("against") ?? "")) : null;
   const answer = h("div", { class: "results", "aria-busy": "false" });
   let running = new AbortController();
 
@@ -30,14 +33,17 @@ async function show(view) {
     running.abort();
     running = new AbortController();
     const { signal } = running;
-    view.note(paramsOf(asked));
+    const params = paramsOf(asked);
+    if (against) params.set("against", paramsOf(against).toString());
+    view.note(params);
     const body = bodyOf(asked);
     answer.setAttribute("aria-busy", "true");
     try {
-      const sent = { ...body, record: false, trace: true };
-      const reply = await view.api.post("/context/assemble", sent, { signal: AbortSignal.any([signal, view.signal]) });
+      const ask = (/** @type {Record<string, any>} */ of) =>
+        view.api.post("/context/assemble", { ...of, record: false, trace: true }, { signal: AbortSignal.any([signal, view.signal]) });
+      const [reply, before] = await Promise.all([ask(body), against && ask(bodyOf(against))]);
       showErrors(form, []);
-      fill(answer, result(view, reply, body));
+      fill(answer, before && comparison(before, reply, button(t("compare.stop"), () => compareWith(null))), result(view, reply, body));
       view.announce(t("result.announced", { entries: reply.entries.length, tokens: reply.tokens.total }));
     } catch (error) {
       if (isAbort(error)) return;
@@ -46,6 +52,12 @@ async function show(view) {
       if (others.length === 0) form.querySelector("[aria-invalid=true]")?.scrollIntoView({ block: "nearest" });
     }
     answer.setAttribute("aria-busy", "false");
+  };
+
+  const compareWith = (/** @type {Asked | null} */ settings) => {
+    against = settings;
+    if (settings) toast(t("compare.kept"));
+    void run();
   };
 
   const form = h(
@@ -63,6 +75,7 @@ async function show(view) {
       "div",
       { class: "run" },
       h("button", { type: "submit", class: "button", "data-kind": "primary" }, t("playground.run"), keys("Ctrl", "↵")),
+      button(t("compare.start"), () => compareWith(new Map(asked)), { title: t("compare.start_title") }),
       button(t("playground.curl"), () => void copy(t("playground.curl"), curlOf(bodyOf(asked)))),
       button(t("playground.python"), () => void copy(t("playground.python"), pythonOf(bodyOf(asked)))),
     ),
