@@ -58,6 +58,13 @@ def test_no_script_makes_markup_or_calls_another_host():
     assert not re.search(r"<style|style=|<script(?![^>]* src=)|https?://", page)
 
 
+def test_the_page_names_every_script_so_that_none_waits_for_another():
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    scripts = [path.relative_to(STATIC).as_posix() for path in FILES if path.suffix == ".js"]
+    named = re.findall(r'<link rel="modulepreload" href="([^"]+)">|<script type="module" src="([^"]+)">', page)
+    assert sorted(a or b for a, b in named) == sorted(scripts)
+
+
 def test_the_languages_have_the_same_texts():
     english, italian = keys_of("en"), keys_of("it")
     assert english == italian

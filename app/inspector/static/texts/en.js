@@ -76,6 +76,7 @@ export default {
   "field.factor": "Factor",
   "field.author": "Author",
   "field.text": "Text",
+  "hint.weights": "In any proportion: they are sent as shares that sum to 1.",
   "hint.scopes": "One a line, such as chat:kitchen.",
   "hint.also_read": "Further spaces, one a line.",
   "hint.session": "Has its own recent messages: not together with those below.",

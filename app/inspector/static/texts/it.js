@@ -75,6 +75,7 @@ const texts = {
   "field.factor": "Fattore",
   "field.author": "Autore",
   "field.text": "Testo",
+  "hint.weights": "In qualsiasi proporzione: sono inviati come quote che sommano a 1.",
   "hint.scopes": "Uno per riga, come chat:kitchen.",
   "hint.also_read": "Altri spazi, uno per riga.",
   "hint.session": "Ha i propri messaggi recenti: non insieme a quelli sotto.",

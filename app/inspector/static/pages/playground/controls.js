@@ -31,7 +31,7 @@ export function controls(asked, onchange, spaces) {
     { class: "controls" },
     list,
     part("question"),
-    GROUPS.map((group) => folded(h("span", {}, tValue("group", group)), part(group), { open: isSet(group) })),
+    GROUPS.map((group) => folded(h("span", {}, tValue("group", group)), [group === "weights" && h("p", { class: "hint" }, t("hint.weights")), part(group)].flat(), { open: isSet(group) })),
   );
 }
 
@@ -143,7 +143,11 @@ function rows(name, label, value, set, onchange, row, { hint }) {
     h("legend", {}, label),
     hint && h("p", { class: "hint" }, hint),
     list,
-    button(t("action.add"), () => (items.push(isBoosts ? { tag: "", factor: 1.5 } : { text: "" }), draw(), list.querySelector(".row:last-child input")?.dispatchEvent(new Event("focus")))),
+    button(t("action.add"), () => {
+      items.push(isBoosts ? { tag: "", factor: 1.5 } : { text: "" });
+      draw();
+      /** @type {HTMLElement | null} */ (list.querySelector(".row:last-child input"))?.focus();
+    }),
     h("p", { class: "error", hidden: true }),
   );
 }
