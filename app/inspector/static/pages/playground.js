@@ -20,9 +20,7 @@ export const playground = { name: "playground", title: "page.playground", show }
 /** @param {View} view */
 async function show(view) {
   fill(view.root, loading());
-  /** @type {Api.Page_SpaceReply_} */
-  const spaces = await view.api.get("/spaces", { query: { limit: 200 }, signal: view.signal });
-  const names = spaces.items.map((space) => space.name);
+  const names = await spaceNames(view);
   const asked = view.params.size > 0 ? askedBy(view.params) : await lastAsked(view, names);
   /** The settings to compare with, in the address as `against`. @type {Asked | null} */
   let against = view.params.has("against") ? askedBy(new URLSearchParams(view.params.get("against") ?? "")) : null;
@@ -49,7 +47,7 @@ async function show(view) {
       if (isAbort(error)) return;
       const others = error instanceof Problem ? showErrors(form, error.errors) : [];
       fill(answer, errorPanel(error, run));
-      if (others.length === 0) form.querySelector("[aria-invalid=true]")?.scrollIntoView({ block: "nearest" });
+      if (others.length === 0) form.querySelector("[data-field]:has([aria-invalid=true])")?.scrollIntoView({ block: "nearest" });
     }
     answer.setAttribute("aria-busy", "false");
   };
@@ -83,6 +81,13 @@ async function show(view) {
   fill(view.root, h("h1", { class: "spoken" }, t("page.playground")), h("div", { class: "two" }, form, answer));
   if (asked.get("space")) await run();
   else fill(answer, empty(t(names.length > 0 ? "playground.choose" : "playground.no_spaces")));
+}
+
+/** The first spaces that the key reaches, to choose from. @param {View} view */
+async function spaceNames(view) {
+  /** @type {Api.Page_SpaceReply_} */
+  const page = await view.api.get("/spaces", { query: { limit: 200 }, signal: view.signal });
+  return page.items.map((space) => space.name);
 }
 
 /**
