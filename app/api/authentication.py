@@ -10,7 +10,7 @@ from app.domain.callers import Caller
 from app.domain.errors import RicordoError, UnauthenticatedError, UnavailableError
 from app.runtime import Runtime
 
-OPEN_PATHS = ("/health", "/metrics", "/docs", "/openapi.json")
+OPEN_PATHS = ("/health", "/metrics", "/docs", "/openapi.json", "/inspector")
 """What answers without a key."""
 
 PROXY_PATH = "/v1"

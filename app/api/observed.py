@@ -20,8 +20,8 @@ _log = structlog.get_logger()
 
 _VERSION = (b"ricordo-version", VERSION.encode())
 _GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_SILENT = ("/health", "/metrics")
-"""Asked every few seconds by machines: counted, not logged."""
+_SILENT = ("/health", "/metrics", "/inspector")
+"""Asked every few seconds by machines, or files of a page: counted, not logged."""
 
 _NO_ROUTE = "none"
 """Of requests that were refused before a route was found."""

@@ -4,7 +4,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.assembly.records import CANDIDATE_LIMIT, BudgetTokens, Format, Message, Overrides
+from app.assembly.records import CANDIDATE_LIMIT, BudgetTokens, DropReason, Format, Message, Overrides, Section
+from app.domain.entries import Tier
 from app.schemas.common import EntryId, Instant, Line, Query, ScopePath, SpaceName, Tag, Text, UnitInterval, WireModel
 from app.scoring.weights import WEIGHTS, ScoringWeights
 
@@ -144,6 +145,37 @@ class ConflictReply(WireModel):
     question: str | None = None
 
 
+class SignalsReply(WireModel):
+    """The five signals of a score, each in [0, 1]."""
+
+    relevance: float
+    importance: float
+    recency: float
+    frequency: float
+    confidence: float
+
+
+class KeptReply(WireModel):
+    """An entry of the prompt; `tokens` is what its element takes."""
+
+    id: EntryId
+    tier: Tier
+    section: Section
+    space: str
+    text: str
+    score: float
+    signals: SignalsReply
+    tokens: int
+
+
+class DroppedReply(WireModel):
+    """What is not in the prompt, and why: an entry, or a soul block (with the tier `soul`)."""
+
+    id: str
+    tier: str
+    reason: DropReason
+
+
 class StablePrefixReply(WireModel):
     """The part of the prompt that stays the same between turns: its length in UTF-8 bytes, its hash."""
 
@@ -163,7 +195,7 @@ class AssembleReply(WireModel):
     overridden: list[str]
     stable_prefix: StablePrefixReply
     took_ms: float
-    entries: list[dict[str, Any]] | None = None
-    dropped: list[dict[str, Any]] | None = None
+    entries: list[KeptReply] | None = None
+    dropped: list[DroppedReply] | None = None
     timings_ms: dict[str, float] | None = None
     plan: dict[str, Any] | None = None

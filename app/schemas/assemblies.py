@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.schemas.assemble import ConflictReply, StablePrefixReply, TokensReply
+from app.schemas.assemble import ConflictReply, DroppedReply, KeptReply, StablePrefixReply, TokensReply
 from app.schemas.common import PAGE_ITEMS, IdCursor, Instant, PageLimit, SpaceName, WireModel
 
 
@@ -40,8 +40,8 @@ class LoggedReply(AssemblySummary, _Rendered):
     """An assembly with its request and trace."""
 
     request: dict[str, Any]
-    entries: list[dict[str, Any]]
-    dropped: list[dict[str, Any]]
+    entries: list[KeptReply]
+    dropped: list[DroppedReply]
     timings_ms: dict[str, float]
 
 

@@ -71,15 +71,15 @@ async def test_without_a_key_nothing_is_looked_at(client):
     assert (await client.put("/memories")).status_code == 401
 
 
-async def test_only_health_metrics_and_the_api_page_answer_without_a_key(app, client):
+async def test_only_health_metrics_the_api_page_and_the_inspector_answer_without_a_key(app, client):
     del client.headers["Authorization"]
     without = {path for method, path in routes_of(app) if not path.startswith(("/api/", "/v1/"))}
-    assert without == {"/health/live", "/health/ready", "/metrics", "/docs", "/openapi.json"}
+    assert without == {"/health/live", "/health/ready", "/metrics", "/docs", "/openapi.json", "/inspector"}
     for path in ("/mcp", "/v1/chat/completions"):
         assert (await client.post(f"http://test{path}", json={})).status_code == 401
     for path in without:
-        assert (await client.get(f"http://test{path}")).status_code == 200
-    for path in ("/healthy", "/metrics2", "/docs2", "/openapi.json2", "/health/../api/v1/spaces"):
+        assert (await client.get(f"http://test{path}", follow_redirects=True)).status_code == 200
+    for path in ("/healthy", "/metrics2", "/docs2", "/openapi.json2", "/inspector2", "/health/../api/v1/spaces"):
         assert (await client.get(f"http://test{path}")).status_code == 401
 
 

@@ -1,0 +1,199 @@
+/** What an assembly gave: the prompt, and why it is what it is. */
+
+import { fill, h } from "../../lib/dom.js";
+import { number, t, tValue } from "../../lib/i18n.js";
+import { copy, button, empty, facts, folded, legend, loading, panel, stackedBar, tag } from "../../lib/widgets.js";
+import { isAbort } from "../../lib/api.js";
+import { BUDGET_TOKENS, WEIGHTS } from "./defaults.js";
+
+/** @typedef {import("../../pages.js").View} View */
+/** @typedef {Required<Api.AssembleReply> & {entries: Api.KeptReply[], dropped: Api.DroppedReply[], timings_ms: Record<string, number>, plan: Record<string, unknown>}} Traced */
+/** @typedef {keyof typeof WEIGHTS} Signal */
+
+const SECTIONS = ["identity", "preferences", "relevant_facts", "recent_context", "workflows"];
+const SIGNALS = /** @type {Signal[]} */ (Object.keys(WEIGHTS));
+const SHOWN_TEXTS = 20;
+const PATH_OF = { mem: "memories", epi: "episodes", pro: "procedures" };
+
+/**
+ * @param {View} view
+ * @param {Traced} reply
+ * @param {Record<string, any>} body
+ */
+export function result(view, reply, body) {
+  return [
+    reply.degraded.length > 0 && h("div", { class: "notice", "data-tone": "warn" }, h("strong", {}, t("result.degraded")), h("p", {}, reply.degraded.join(", "))),
+    promptPanel(reply, body.format ?? "xml"),
+    tokensPanel(reply, body),
+    entriesPanel(reply, body),
+    conflictsPanel(view, reply),
+    droppedPanel(view, reply),
+    timesPanel(reply),
+  ];
+}
+
+/**
+ * The sections of a prompt, in its order.
+ * @param {string} prompt
+ * @param {string} format
+ * @returns {{section: string, text: string}[]}
+ */
+export function sectionsOf(prompt, format) {
+  const heads = new Map(SECTIONS.map((section) => [headOf(section, format), section]));
+  /** @type {{section: string, text: string}[]} */
+  const found = [];
+  for (const line of prompt.split(/(?<=\n)/)) {
+    const section = heads.get(line.trimEnd());
+    const last = found.at(-1);
+    if (section !== undefined || last === undefined) found.push({ section: section ?? "none", text: line });
+    else last.text += line;
+  }
+  return found;
+}
+
+/** @param {string} section @param {string} format */
+function headOf(section, format) {
+  const title = (section[0] ?? "").toUpperCase() + section.slice(1).replaceAll("_", " ");
+  return { xml: `<${section}>`, markdown: `## ${title}` }[format] ?? `${title.toUpperCase()}:`;
+}
+
+/** @param {Traced} reply @param {string} format */
+function promptPanel(reply, format) {
+  if (!reply.prompt) return panel(t("result.prompt"), empty(t("result.nothing")));
+  const stable = new TextDecoder().decode(new TextEncoder().encode(reply.prompt).slice(0, reply.stable_prefix.bytes)).length;
+  let at = 0;
+  /** @type {HTMLElement[]} */
+  const parts = [];
+  for (const { section, text } of sectionsOf(reply.prompt, format)) {
+    parts.push(h("div", { class: "section", "data-tone": section, "data-stable": at + text.length <= stable }, h("span", { class: "section-name" }, tValue("section", section)), h("pre", {}, text)));
+    at += text.length;
+    if (at === stable && stable > 0) {
+      parts.push(h("p", { class: "stable-end" }, h("span", {}, t("result.stable_end", { bytes: number(reply.stable_prefix.bytes) }))));
+    }
+  }
+  const note = t("result.summary", { tokens: number(reply.tokens.total), ms: number(reply.took_ms, 1), entries: reply.entries.length });
+  return panel(t("result.prompt"), h("div", { class: "prompt", tabindex: 0, role: "group", "aria-label": t("result.prompt") }, parts), {
+    note,
+    actions: button(t("action.copy"), () => void copy(t("result.prompt"), reply.prompt)),
+  });
+}
+
+/** @param {Traced} reply @param {Record<string, any>} body */
+function tokensPanel(reply, body) {
+  const budgets = { ...BUDGET_TOKENS, ...body.overrides?.budget_tokens };
+  const parts = /** @type {const} */ (["soul", "memories", "episodes", "procedures"]);
+  const lines = parts.map((part) => {
+    const [used, budget] = [reply.tokens[part], Number(budgets[part])];
+    const said = t("result.of_budget", { used: number(used), budget: number(budget) });
+    return h("div", { class: "meter" }, h("span", {}, tValue("part", part)), stackedBar([{ name: tValue("part", part), value: used, tone: part, said }], { whole: budget, label: t("result.tokens") }), h("span", { class: "figure" }, said));
+  });
+  const total = budgets.total === undefined ? number(reply.tokens.total) : t("result.of_budget", { used: number(reply.tokens.total), budget: number(budgets.total) });
+  return panel(t("result.tokens"), lines, { note: t("result.total", { total }) });
+}
+
+/** @param {Traced} reply @param {Record<string, any>} body */
+function entriesPanel(reply, body) {
+  if (reply.entries.length === 0) return null;
+  /** @type {Record<Signal, number>} */
+  const weights = body.overrides?.weights ?? WEIGHTS;
+  const highest = Math.max(...reply.entries.map((entry) => entry.score), 0.01);
+  const tones = SIGNALS.map((signal) => ({ name: tValue("signal", signal), tone: `signal-${signal}` }));
+  const items = reply.entries.map((entry) => {
+    const sum = SIGNALS.reduce((total, signal) => total + weights[signal] * entry.signals[signal], 0);
+    const factor = sum > 0 ? entry.score / sum : 0; // of tag boosts
+    const shares = SIGNALS.map((signal) => ({
+      name: tValue("signal", signal),
+      value: weights[signal] * entry.signals[signal] * factor,
+      tone: `signal-${signal}`,
+      said: `${number(entry.signals[signal], 2)} × ${number(weights[signal], 2)}`,
+    }));
+    return h(
+      "li",
+      { class: "entry", "data-id": entry.id },
+      h("p", { class: "entry-text" }, entry.text),
+      h("div", { class: "entry-score" }, stackedBar(shares, { whole: highest, label: t("result.score") }), h("span", { class: "figure" }, number(entry.score, 3))),
+      h("p", { class: "entry-about" }, tag(tValue("section", entry.section), entry.section), Math.abs(factor - 1) > 0.001 && tag(`×${number(factor, 2)}`, "warn"), h("span", {}, t("result.entry_tokens", { tokens: number(entry.tokens) })), h("code", { title: entry.id }, short(entry.id)), h("span", {}, entry.space)),
+    );
+  });
+  return panel(t("result.entries"), [legend(tones), h("ol", { class: "entries" }, items)], { note: t("result.entries_note") });
+}
+
+/** @param {View} view @param {Traced} reply */
+function conflictsPanel(view, reply) {
+  if (reply.conflicts.length === 0) return null;
+  const texts = new Map(reply.entries.map((entry) => [entry.id, entry.text]));
+  const side = (/** @type {string} */ id, /** @type {string} */ role, /** @type {string} */ tone) => {
+    const text = h("p", {}, texts.get(id) ?? "…");
+    if (!texts.has(id)) void textOf(view, id).then((found) => (text.textContent = found));
+    return h("div", { class: "side" }, tag(role, tone), text, h("code", { title: id }, short(id)));
+  };
+  const items = reply.conflicts.map((conflict) =>
+    conflict.unresolved
+      ? h("li", {}, h("div", { class: "sides" }, conflict.unresolved.map((id) => side(id, t("conflict.open"), "warn"))), conflict.question && h("p", {}, conflict.question))
+      : h("li", {}, h("div", { class: "sides" }, side(conflict.kept ?? "", t("conflict.kept"), "good"), side(conflict.superseded ?? "", t("conflict.superseded"), "bad")), h("p", { class: "muted" }, tValue("why", conflict.why ?? ""))),
+  );
+  return panel(t("result.conflicts"), h("ul", { class: "conflicts" }, items));
+}
+
+/** @param {View} view @param {Traced} reply */
+function droppedPanel(view, reply) {
+  if (reply.dropped.length === 0) return null;
+  /** @type {Map<string, Api.DroppedReply[]>} */
+  const groups = new Map();
+  for (const one of reply.dropped) groups.set(one.reason, [...(groups.get(one.reason) ?? []), one]);
+  const items = [...groups].map(([reason, dropped]) => {
+    const body = h("div", {});
+    let asked = false;
+    return folded([h("strong", {}, tValue("reason", reason)), tag(number(dropped.length)), h("span", { class: "muted" }, tValue("reason_why", reason))], body, {
+      ontoggle: () => {
+        if (asked) return;
+        asked = true;
+        fill(body, loading());
+        void texts(view, dropped.slice(0, SHOWN_TEXTS)).then((lines) => fill(body, lines, dropped.length > SHOWN_TEXTS && h("p", { class: "muted" }, t("result.more_dropped", { count: dropped.length - SHOWN_TEXTS }))));
+      },
+    });
+  });
+  return panel(t("result.dropped"), items, { note: t("result.dropped_note", { count: number(reply.dropped.length) }) });
+}
+
+/** @param {View} view @param {readonly Api.DroppedReply[]} dropped */
+async function texts(view, dropped) {
+  const found = await Promise.all(dropped.map((one) => textOf(view, one.id)));
+  return h("ul", { class: "dropped" }, dropped.map((one, at) => h("li", {}, h("p", {}, found[at]), h("code", { title: one.id }, short(one.id)))));
+}
+
+/** The text of an entry that is not in the reply. @param {View} view @param {string} id @returns {Promise<string>} */
+async function textOf(view, id) {
+  const path = { ...PATH_OF, blk: "soul" }[id.slice(0, 3)] ?? "soul";
+  try {
+    return (await view.api.get(`/${path}/${encodeURIComponent(id)}`, { signal: view.signal })).text;
+  } catch (error) {
+    return isAbort(error) ? "" : t("result.no_text");
+  }
+}
+
+/** @param {Traced} reply */
+function timesPanel(reply) {
+  const stages = Object.entries(reply.timings_ms).filter(([name]) => name !== "total");
+  const shares = stages.map(([name, value], at) => ({ name: tValue("stage", name), value, tone: `series-${at % 8}`, said: `${number(value, 1)} ms` }));
+  const plan = Object.entries(reply.plan).map(([name, value]) => /** @type {const} */ ([tValue("plan", name), planned(value)]));
+  return panel(t("result.times"), [
+    stackedBar(shares, { label: t("result.times") }),
+    legend(shares.map(({ name, tone, said }) => ({ name: `${name} ${said}`, tone }))),
+    h("h3", {}, t("result.plan")),
+    facts(plan),
+  ], { note: t("result.took", { ms: number(reply.took_ms, 1) }) });
+}
+
+/** The part of an id that tells it from its neighbours: before it is the time, after it the space. @param {string} id */
+function short(id) {
+  return `${id.slice(0, 4)}…${id.slice(22, 30)}`;
+}
+
+/** @param {unknown} value @returns {string} */
+function planned(value) {
+  if (typeof value === "boolean") return t(value ? "plan.yes" : "plan.no");
+  if (Array.isArray(value)) return value.map((one) => (one === "" ? t("plan.everywhere") : String(one))).join(", ");
+  return String(value);
+}
+
