@@ -1,5 +1,7 @@
 /** The pages, in the order of the navigation. A page is one module; it is known by this table alone. */
 
+import { health } from "./pages/health.js";
+import { jobs } from "./pages/jobs.js";
 import { playground } from "./pages/playground.js";
 
 /**
@@ -21,4 +23,4 @@ import { playground } from "./pages/playground.js";
  */
 
 /** @type {readonly Page[]} */
-export const PAGES = [playground];
+export const PAGES = [playground, jobs, health];
