@@ -50,7 +50,7 @@ def scripts(folder: Path = FOLDER) -> Iterator[Script]:
     for path in sorted(folder.glob("*.toml")):
         for raw in tomllib.loads(path.read_text(encoding="utf-8"))["conversation"]:
             sessions = tuple(tuple(session) for session in raw["sessions"])
-            yield Script(path.stem, raw["name"], raw["about"], sessions)
+            yield Script(path.stem.rpartition(".")[2], raw["name"], raw["about"], sessions)
 
 
 async def play(script: Script, client: httpx.AsyncClient, space: str) -> None:
