@@ -120,8 +120,7 @@ def settle(entry: Entry, claimants: Iterable[Entry], moment: Moment, *, heard: b
     entry = replace(entry, unresolved=False)
     rivals: list[Entry] = []
     for rival in rivals_of(entry, claimants):
-        late = heard and entry.last_confirmed_at < rival.last_confirmed_at
-        if late and not (entry.corrected and not rival.corrected):
+        if heard and entry.last_confirmed_at < rival.last_confirmed_at:
             return Settled(_as_superseded(entry, rival))
         match _direction(entry, rival):
             case "new":

@@ -375,7 +375,8 @@ class EntryService:
         async with self._indexed(space, [one.content for one in said]) as (unit, indexes):
             if await unit.revision(turn) != revision:
                 return False
-            weighed = weigh(await unit.evidence_of_turn(turn), said, standing)
+            kept = [one for one in await unit.evidence_of_turn(turn) if not one.corrects]
+            weighed = weigh(kept, said, standing)
             await unit.keep_evidence(weighed.renewed)
             await take_back(unit, weighed.stale, partial(index_contents, self.embedders), erase=erase)
             index_of = {(one.of, one.key): index for one, index in zip(said, indexes, strict=True)}
@@ -398,8 +399,7 @@ class EntryService:
             standing = (claimant for claimant in claimants if claimant.id != entry_id)
             await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
             erased = (current, *await _merged_into(unit, entry_id))
-            for entry in erased:
-                await unit.forget_evidence(entry.id)
+            await unit.forget_evidence([entry.id for entry in erased])
             return Erased(entry_id, await unit.erase(*erased))
 
     async def _writable_space(self, caller: Caller, entry_id: PublicId) -> SpaceKey:

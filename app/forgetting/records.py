@@ -8,7 +8,7 @@ from typing import Any, Literal
 from app.domain.entries import Author, Entry
 from app.domain.ids import PublicId
 
-By = Literal["ids", "content", "author", "time"]
+By = Literal["ids", "content", "author", "time", "wish"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from app.domain.entries import Entry
 from app.domain.errors import NotFoundError
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
-from app.entries.decide import claim_keys, relieved
-from app.entries.ports import NewId, VersionWrite
-from app.forgetting.ports import ForgettingStore, ForgettingUnit
+from app.entries.ports import NewId
+from app.forgetting.erasing import erase_named
+from app.forgetting.ports import ForgettingStore
 from app.forgetting.records import Forgotten, Receipt, Selector, Verified
 from app.text.normalise import normalise_text
 
@@ -39,7 +39,8 @@ class ForgettingService:
             named = _named(await unit.selected(selector), selector)
             if selector.content is not None and len(named) > 1:
                 return Forgotten(None, matches=named)
-            return await self._erase(unit, space, named, selector)
+            receipt, texts = await erase_named(unit, named, selector.by, self.new_id(IdKind.RECEIPT, space.space_id))
+            return Forgotten(receipt, mentioned_in=await unit.mentioning(texts))
 
     async def forget_space(self, caller: Caller, space_name: str, *, dry_run: bool = False) -> Receipt:
         """Erase everything that a space holds, and the space.
@@ -81,32 +82,6 @@ class ForgettingService:
             NotFoundError: If there is none within the key's reach.
         """
         return await self.store.verify(caller.tenant_id, await self.receipt(caller, receipt_id))
-
-    async def _erase(
-        self, unit: ForgettingUnit, space: SpaceKey, named: Sequence[Entry], selector: Selector
-    ) -> Forgotten:
-        entries = {entry.id: entry for entry in named}
-        fresh: Sequence[Entry] = named
-        while fresh:
-            fresh = [e for e in await unit.derived_from(fresh) if e.id not in entries]
-            entries |= {entry.id: entry for entry in fresh}
-        texts = [text for entry in entries.values() for text in await unit.texts(entry)]
-        claimants = await unit.claimants(claim_keys([entry.content for entry in entries.values()]))
-        standing = [claimant for claimant in claimants if claimant.id not in entries]
-        await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
-        for entry_id in entries:
-            await unit.forget_evidence(entry_id)
-        removed = await unit.erase(*entries.values())
-        body = {
-            "kind": "entries",
-            "by": selector.by,
-            "entries": len(entries),
-            "derived": len(entries) - len(named),
-            "ids": [str(entry_id) for entry_id in sorted(entries)],
-            "removed": dict(sorted(removed.items())),
-        }
-        receipt = await unit.seal(self.new_id(IdKind.RECEIPT, space.space_id), body)
-        return Forgotten(receipt, mentioned_in=await unit.mentioning(texts))
 
 
 def _named(found: Sequence[Entry], selector: Selector) -> tuple[Entry, ...]:

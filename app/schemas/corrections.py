@@ -8,7 +8,7 @@ from app.assembly.service import Assembled
 from app.corrections.records import Correction, Outcome, Wanted
 from app.corrections.view import Viewed
 from app.domain.entries import Cardinality, Category, Claim
-from app.domain.ids import IdKind
+from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
 from app.schemas.common import (
     PAGE_ITEMS,
@@ -137,7 +137,8 @@ class EffectReply(WireModel):
 class CorrectionReply(WireModel):
     """What came of a correction. `told` is the confirmation, the question or the reason, and is in the next prompt.
 
-    `before` are the memories that gave way, as they were; `after` is what holds now.
+    `before` are the memories that gave way, as they were; `after` is what holds now; `receipt` is of what was forgotten.
+    One that was found in a conversation has the `turn` and the `message` in which it was said.
     """
 
     id: str
@@ -150,6 +151,9 @@ class CorrectionReply(WireModel):
     options: list[OptionReply]
     open: bool
     answered_by: str | None
+    turn: str | None
+    message: str | None
+    receipt: str | None
     dry_run: bool = False
     effect: EffectReply | None = None
 
@@ -199,6 +203,7 @@ def viewed_json(viewed: Viewed) -> dict[str, Any]:
 
 def correction_json(correction: Correction) -> dict[str, Any]:
     """A correction as JSON has it."""
+    origin = correction.origin
     return {
         "id": str(correction.id),
         "created_at": wire_time(correction.created_at),
@@ -210,6 +215,9 @@ def correction_json(correction: Correction) -> dict[str, Any]:
         "options": [{"key": option.key, "label": option.label} for option in correction.options],
         "open": correction.asked is not None,
         "answered_by": correction.answered_by and str(correction.answered_by),
+        "turn": origin and str(origin.turn),
+        "message": origin and str(PublicId(origin.message.message, origin.turn.space_id, IdKind.MESSAGE)),
+        "receipt": correction.receipt and str(correction.receipt),
     }
 
 

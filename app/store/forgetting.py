@@ -103,29 +103,29 @@ class PostgresForgettingUnit(PostgresUnit):
             "since": selector.since,
             "until": selector.until,
         }
-        return tuple(map(entry_from, await self._named("selected", sought)))
+        return tuple(map(entry_from, await self._forgetting("selected", sought)))
 
     async def derived_from(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         """The entries that say that they come from one of these."""
-        return tuple(map(entry_from, await self._named("derived", {"sources": [str(e.id) for e in entries]})))
+        return tuple(map(entry_from, await self._forgetting("derived", {"sources": [str(e.id) for e in entries]})))
 
     async def texts(self, entry: Entry) -> tuple[str, ...]:
         """Every text that an entry ever had."""
-        return tuple(row["text"] for row in await self._named("texts", {"id": entry.id.uuid}))
+        return tuple(row["text"] for row in await self._forgetting("texts", {"id": entry.id.uuid}))
 
     async def mentioning(self, texts: Sequence[str]) -> tuple[PublicId, ...]:
         """The entries that contain one of some texts word for word."""
-        rows = await self._named("mentioning", {"texts": [text.lower() for text in texts]})
+        rows = await self._forgetting("mentioning", {"texts": [text.lower() for text in texts]})
         space_id: UUID = self._address["space_id"]
         return tuple(PublicId(row["id"], space_id, KIND_OF_TIER[Tier(row["tier"])]) for row in rows)
 
     async def erase_space(self) -> Mapping[str, int]:
         """Remove everything that the space holds, and the space."""
-        marks = [erased_mark(row["text"]) for row in await self._named("texts", {"id": None})]
+        marks = [erased_mark(row["text"]) for row in await self._forgetting("texts", {"id": None})]
         for start in range(0, len(marks), _BURIED_AT_ONCE):
             part = dict.fromkeys(marks[start : start + _BURIED_AT_ONCE])
             await bury(self._connection, self._address, part, self._now)
-        (row,) = await self._named("erase_space", {})
+        (row,) = await self._forgetting("erase_space", {})
         self.has_erased = True
         removed: dict[str, int] = row["erase_space"]
         return {**dict(sorted(removed.items())), "tombstones": len(set(marks))}
@@ -138,7 +138,7 @@ class PostgresForgettingUnit(PostgresUnit):
         await self._connection.execute(_SQL["add_receipt"], {**self._address, **kept})
         return Receipt(receipt_id, self._now, body, digest.hex())
 
-    async def _named(self, name: str, parameters: Parameters) -> list[DictRow]:
+    async def _forgetting(self, name: str, parameters: Parameters) -> list[DictRow]:
         return await _rows(self._connection, name, {**self._address, **parameters})
 
 

@@ -231,6 +231,11 @@ class PostgresTurns:
             await self.enqueue(connection, tenant_id, _summaries(closed))
         return len(closed)
 
+    async def is_awaited(self, tenant_id: UUID, turn: PublicId) -> bool:
+        """Whether earlier turns of the space are still to be remembered, and have been for no more than a minute."""
+        async with tenant_transaction(self.pool, tenant_id) as connection:
+            return bool(await _rows(connection, _JOBS["awaited"], _address(tenant_id, turn)))
+
     async def conversation(
         self, tenant_id: UUID, conversation_id: PublicId
     ) -> tuple[Conversation, tuple[Message, ...], int] | None:

@@ -124,15 +124,19 @@ class TurnService:
         Raises:
             NotFoundError: If the caller's tenant has no such turn within the key's reach.
         """
-        turn = await self.store.turn(caller.tenant_id, turn_id)
-        if turn is None or not caller.may_touch(turn.space):
+        turn = await self.find(caller, turn_id)
+        if turn is None:
             raise NotFoundError(f"no turn {turn_id}")
         return turn
 
+    async def find(self, caller: Caller, turn_id: PublicId) -> Turn | None:
+        """A turn; None if there is none any more within the key's reach."""
+        turn = await self.store.turn(caller.tenant_id, turn_id)
+        return turn if turn is not None and caller.may_touch(turn.space) else None
+
     async def entries(self, caller: Caller, turn: Turn) -> tuple[Derived, ...]:
         """What came of a turn so far, within the key's reach: episodes first."""
-        reached = [name for name in spaces_of(turn) if caller.may_touch(name)]
-        return await self.store.entries(turn, [SpaceKey(caller.tenant_id, name) for name in reached])
+        return await self.store.entries(turn, personal_spaces(caller, turn))
 
     async def message(self, caller: Caller, message_id: PublicId) -> Message:
         """A message.
@@ -241,6 +245,11 @@ class TurnService:
         erased = await self.store.delete(space, _DERIVED, session=session.uuid)
         await self.working.forget(caller.tenant_id, session, None)
         return erased
+
+
+def personal_spaces(caller: Caller, turn: Turn) -> list[SpaceKey]:
+    """The spaces in which something can come of a turn, within a key's reach."""
+    return [SpaceKey(caller.tenant_id, name) for name in spaces_of(turn) if caller.may_touch(name)]
 
 
 def session_position(cursor: str) -> tuple[datetime, UUID]:
