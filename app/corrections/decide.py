@@ -5,13 +5,15 @@ from dataclasses import dataclass, replace
 
 from app.contradictions.claims import claim_key, derive_claim, value_key, values_conflict
 from app.contradictions.resolve import scope_strength
-from app.corrections.matching import in_words, replaced, rewritten, same_but_for, says
+from app.corrections.matching import in_words, replaced, rewritten, same_but_for, says, words_of
 from app.corrections.phrases import quote, say, where
 from app.corrections.reading import EVERYWHERE, Extent, Reading
 from app.corrections.records import Ask, Confirm, Decision, Erase, Move, Option, Refuse, Wanted, Write
-from app.domain.entries import Category, Claim, Content, Entry
+from app.domain.entries import PREFERENCE_CATEGORIES, Category, Claim, Content, Entry
 from app.domain.ids import PublicId
 from app.domain.spaces import visible_scopes
+from app.extraction.records import Said
+from app.extraction.rules import extract
 from app.text.normalise import normalise_text
 
 OPTIONS = 6
@@ -126,10 +128,14 @@ def _forget(reading: Reading, known: Known) -> Decision:
     language = reading.language
     if reading.forget is Extent.ALL:
         return Ask(say(language, "ask_whole"), (_everything(language, whole=True), _nothing(language)))
-    exact = _exactly(reading.about, known.entries) if reading.forget is Extent.FACT else ()
+    exact: tuple[Entry, ...] = ()
+    found = known.entries
+    if reading.forget is Extent.FACT:
+        exact = _exactly(reading.about, known.entries)
+        said = frozenset(words_of(reading.about))
+        found = exact or tuple(entry for entry in known.entries if said <= set(words_of(entry.content.text)))
     if exact and len({entry.content.scope for entry in exact}) == 1:
         return Erase(exact)
-    found = exact or known.entries
     if not found:
         return Refuse(say(language, "not_known"))
     options = [
@@ -188,12 +194,16 @@ def _content(wanted: Wanted, text: str) -> Content:
     category = wanted.category
     if category is None and claim is not None and claim_key(claim)[1] in _ORDERS:
         category = Category.OUTPUT_PREFERENCE
+    if category is None:
+        found = extract(Said("", text)).proposals
+        category = found[0].category if len(found) == 1 and found[0].category in PREFERENCE_CATEGORIES else None
+    asks = category is Category.OUTPUT_PREFERENCE or (wanted.category is None and category in PREFERENCE_CATEGORIES)
     return Content(
         text=text,
         claim=claim,
         claim_derived=claim is not None and wanted.claim is None,
         category=category,
-        importance=PREFERENCE_IMPORTANCE if category is Category.OUTPUT_PREFERENCE else None,
+        importance=PREFERENCE_IMPORTANCE if asks else None,
         valid_from=wanted.valid_from,
         author=wanted.actor,
         session=wanted.session,

@@ -76,7 +76,7 @@ def chosen(wanted: Wanted, option: Option) -> Wanted:
     """What is wanted once a question is answered."""
     answered = replace(wanted, scope=option.scope)
     if option.whole or option.erase is not None:
-        return replace(wanted, said=None, erase=option.erase or (), whole=option.whole)
+        return replace(wanted, erase=option.erase or (), whole=option.whole)
     if option.entry_id is None:
         return answered
     return replace(answered, entry_id=option.entry_id, wrong=None, text=option.text)
