@@ -16,3 +16,25 @@ ALTER TABLE memory_evidence ADD COLUMN corrects boolean NOT NULL DEFAULT FALSE;
 
 -- What a person said, in whatever stream: their words are found when they are to be forgotten.
 CREATE INDEX messages_personal ON messages (tenant_id, personal_space) WHERE personal_space IS NOT NULL;
+
+-- That an entry was once derived stays known by its id, so that it is not derived again: such a row is nothing that is left.
+CREATE OR REPLACE FUNCTION remaining(tenant uuid, space uuid, ids uuid[], until uuid) RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
+DECLARE
+    table_name name;
+    found bigint;
+    counts jsonb := '{}';
+BEGIN
+    FOR table_name IN
+        SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+         WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN (SELECT space_tables())
+           AND c.relname <> 'derived_entries' AND a.attname = 'id' AND a.atttypid = 'uuid'::regtype
+    LOOP
+        EXECUTE format('SELECT count(*) FROM %I WHERE tenant_id = $1 AND space_id = $2 '
+                       'AND ($3 IS NULL OR id = ANY($3)) AND ($4 IS NULL OR id <= $4)', table_name)
+            INTO found USING tenant, space, ids, until;
+        IF found > 0 THEN
+            counts := counts || jsonb_build_object(table_name, found);
+        END IF;
+    END LOOP;
+    RETURN counts;
+END $$;

@@ -138,11 +138,10 @@ def _forget(reading: Reading, known: Known) -> Decision:
         return Erase(exact)
     if not found:
         return Refuse(say(language, "not_known"))
-    options = [
-        Option(str(e.id), f"“{quote(e.content.text)}”", scope=e.content.scope, erase=(e.id,)) for e in found[-OPTIONS:]
-    ]
-    if len(found) > 1:
-        options.append(_everything(language, erase=tuple(entry.id for entry in found)))
+    shown = found[-OPTIONS:]  # what is not shown is not erased
+    options = [Option(str(e.id), f"“{quote(e.content.text)}”", scope=e.content.scope, erase=(e.id,)) for e in shown]
+    if len(shown) > 1:
+        options.append(_everything(language, erase=tuple(entry.id for entry in shown)))
     return Ask(say(language, "ask_forget"), (*options, _nothing(language)))
 
 

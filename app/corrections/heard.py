@@ -13,7 +13,7 @@ from app.contradictions.wording import Sentence, sentences
 from app.corrections.decide import Known, disputed
 from app.corrections.lexicon import lexicons
 from app.corrections.matching import words_of
-from app.corrections.reading import Reading, language_of, read, read_wish
+from app.corrections.reading import Extent, Reading, language_of, read, read_wish
 from app.corrections.records import Ask, Decision, Refuse, Write
 from app.domain.entries import Entry
 from app.extraction.clauses import blanked, is_prose, quotes
@@ -75,7 +75,8 @@ def _may_correct(reading: Reading, *, denied: bool) -> bool:
 def is_meant(wish: Wish, reading: Reading, decision: Decision, known: Known, before: Sequence[str]) -> bool:
     """Whether a sentence that may be a correction is one, given what is remembered and what was said just before it."""
     if wish.forgets:
-        return not isinstance(decision, Refuse) or derive_claim(reading.about) is not None
+        is_fact = reading.forget is Extent.FACT  # "forget that I asked" wishes nothing
+        return not (is_fact and isinstance(decision, Refuse)) or derive_claim(reading.about) is not None
     if isinstance(decision, Refuse):
         return False
     if reading.moves:

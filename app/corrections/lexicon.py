@@ -91,7 +91,10 @@ def _wishes(forget: Mapping[str, Any], name: str) -> tuple[re.Pattern[str], ...]
     found = []
     for pattern in forget[name]:
         plain, polite = (pattern.replace("{verb}", forget[verb]) for verb in ("verb", "infinitive"))
-        forms = rf"{forget['before']}{plain}{forget['after']}", rf"{forget['before']}{forget['polite']}{polite}{forget['after']}"
+        forms = (
+            rf"{forget['before']}{plain}{forget['after']}",
+            rf"{forget['before']}{forget['polite']}{polite}{forget['after']}",
+        )
         found += [re.compile(form, _FLAGS) for form in forms]
     return tuple(found)
 

@@ -55,7 +55,7 @@ class Wanted:
         claim: What is right, as a claim.
         scope: Where it holds; None if nobody said.
         lasting: Whether it is meant to last; None if nobody said.
-        actor: Who says so.
+        actor: Who says so; `batch`: who was present when it was said.
         erase: Entries that are to be forgotten, once a question is answered; `()` for none, `whole` for all.
         origin: Where in a conversation it was said, if it was.
     """
@@ -72,11 +72,21 @@ class Wanted:
     category: Category | None = None
     valid_from: datetime | None = None
     actor: Author | None = None
+    batch: tuple[Author, ...] | None = None
     session: str | None = None
     source: str | None = None
     erase: tuple[PublicId, ...] | None = None
     whole: bool = False
     origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question: the key of an option; who gave it, and who was present, if the caller says so."""
+
+    choice: str
+    actor: Author | None = None
+    batch: tuple[Author, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

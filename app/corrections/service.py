@@ -13,6 +13,7 @@ from app.corrections.phrases import asked, saved, say, where
 from app.corrections.ports import CorrectionStore, CorrectionUnit
 from app.corrections.reading import Extent, Reading, language_of, read
 from app.corrections.records import (
+    Answer,
     Ask,
     Confirm,
     Correction,
@@ -28,13 +29,15 @@ from app.corrections.records import (
 )
 from app.domain.callers import Caller
 from app.domain.entries import Content, Entry, Status, Tier
-from app.domain.errors import ConflictError, FieldProblem, InvalidInputError, NotFoundError
+from app.domain.errors import ConflictError, FieldProblem, ForbiddenError, InvalidInputError, NotFoundError
 from app.domain.evidence import KeptEvidence
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId
+from app.domain.presence import require_presence
 from app.domain.spaces import SpaceKey, visible_scopes
 from app.entries.decide import Moment, Settled, claim_keys, first_version, next_version, relieved, settle, supersede
 from app.entries.ports import Embedders, NewId, VersionWrite
+from app.entries.repeat import same_author
 from app.entries.service import index_contents
 from app.entries.tombstones import Mark, value_marks
 from app.forgetting.erasing import erase_named
@@ -62,10 +65,11 @@ class CorrectionService:
         """Put something right, ask, or say why not. A dry run does it and takes it back.
 
         Raises:
-            ForbiddenError: If the key may not write there.
+            ForbiddenError: If the key may not write there, or the actor is not the person concerned, or not present.
             IdempotencyConflictError: If the key was used for another request.
         """
         caller.writable_space(wanted.space.name)
+        require_presence(wanted.space.name, wanted.actor, wanted.batch)
         async with self.store.unit(wanted.space, keep=not dry_run) as unit:
             if idempotency and (earlier := await unit.corrected_before(idempotency)) is not None:
                 return earlier
@@ -75,16 +79,18 @@ class CorrectionService:
         return correction
 
     async def clarify(
-        self, caller: Caller, question_id: PublicId, key: str, idempotency: IdempotencyKey | None = None
+        self, caller: Caller, question_id: PublicId, answer: Answer, idempotency: IdempotencyKey | None = None
     ) -> Correction:
         """Take the answer to a question, and do what was wanted.
 
         Raises:
+            ForbiddenError: If the key may not write there, or it is not answered by whoever was asked.
             NotFoundError: If there is no such question within the key's reach.
             InvalidInputError: If the question offers no such answer.
             ConflictError: If it is answered already.
         """
         space = caller.writable_space(await self._space_of(caller, question_id))
+        require_presence(space.name, answer.actor, answer.batch)
         async with self.store.unit(space) as unit:
             if idempotency and (earlier := await unit.corrected_before(idempotency)) is not None:
                 return earlier
@@ -93,8 +99,10 @@ class CorrectionService:
                 raise NotFoundError(f"no question {question_id}")
             if question.asked is None:
                 raise ConflictError(f"{question_id} is answered already")
-            option = _option(question, key)
-            correction = await self._correct(unit, chosen(wanted_from(question.asked, space), option))
+            wanted = wanted_from(question.asked, space)
+            if answer.actor and wanted.actor and not same_author(answer.actor, wanted.actor):
+                raise ForbiddenError("somebody else was asked")
+            correction = await self._correct(unit, chosen(wanted, _option(question, answer.choice)))
             await unit.answer(question_id, correction.id)
             if idempotency:
                 await unit.remember_correction(idempotency, correction)
@@ -258,9 +266,7 @@ async def _rest_on(unit: CorrectionUnit, entry: Entry, origin: Origin | None) ->
     await unit.keep_evidence([said])
 
 
-async def _bury(
-    unit: CorrectionUnit, settled: Settled, before: dict[PublicId, Entry], origin: Origin | None
-) -> None:
+async def _bury(unit: CorrectionUnit, settled: Settled, before: dict[PublicId, Entry], origin: Origin | None) -> None:
     """What gave way must not come back; what is right may."""
     if not settled.entry.is_live:
         return

@@ -20,6 +20,7 @@ class Selector:
         author: The fields that are given must be equal.
         since: When it was first recorded, at the earliest.
         until: The same, exclusive.
+        actor: Who asks for it; `batch`: who was present.
     """
 
     ids: tuple[PublicId, ...] = ()
@@ -27,6 +28,8 @@ class Selector:
     author: Author | None = None
     since: datetime | None = None
     until: datetime | None = None
+    actor: Author | None = None
+    batch: tuple[Author, ...] | None = None
 
     @property
     def by(self) -> By:

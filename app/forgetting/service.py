@@ -8,6 +8,7 @@ from app.domain.callers import Caller, Role
 from app.domain.entries import Entry
 from app.domain.errors import NotFoundError
 from app.domain.ids import IdKind, PublicId
+from app.domain.presence import require_presence
 from app.domain.spaces import SpaceKey
 from app.entries.ports import NewId
 from app.forgetting.erasing import erase_named
@@ -29,10 +30,13 @@ class ForgettingService:
         If several entries have the exact text, none is erased and all are listed. A dry run erases nothing.
 
         Raises:
-            ForbiddenError: If the key may not write there.
+            ForbiddenError: If the key may not write there; or, unless it is an administrator's, the actor is not the
+                person concerned, or not present.
             NotFoundError: If the selector names nothing, or one of its ids is unknown: nothing is erased.
         """
         space = caller.writable_space(space_name)
+        if caller.role < Role.ADMINISTRATOR:
+            require_presence(space.name, selector.actor, selector.batch)
         if not await self.store.exists(space):
             raise NotFoundError(f"nothing is remembered in {space.name}")
         async with self.store.unit(space, keep=not dry_run) as unit:

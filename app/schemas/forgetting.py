@@ -7,6 +7,8 @@ from pydantic import ConfigDict, Field, model_validator
 from app.domain.entries import Author
 from app.forgetting.records import Forgotten, Receipt, Selector, Verified
 from app.schemas.common import EntryId, Instant, Line, SpaceName, Text, WireModel, wire_time
+from app.schemas.corrections import Batch, batch_from, require_actor
+from app.schemas.entries import AuthorBody
 
 FORGET_IDS = 500
 
@@ -26,7 +28,11 @@ class ForgetAuthor(WireModel):
 
 
 class ForgetBody(WireModel):
-    """What to forget: by `ids`, by exact `content`, by `author`, or by when it was recorded (`since`, `until`)."""
+    """What to forget: by `ids`, by exact `content`, by `author`, or by when it was recorded (`since`, `until`).
+
+    `actor` is who asks for it: in a viewer's space that viewer alone, and one of the `batch` if that is given, unless
+    the key is an administrator's.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"space": "user:42", "since": "2020-01-01T00:00:00Z", "dry_run": True}]}
@@ -38,10 +44,13 @@ class ForgetBody(WireModel):
     author: ForgetAuthor | None = None
     since: Instant | None = None
     until: Instant | None = None
+    actor: AuthorBody | None = None
+    batch: Batch | None = None
     dry_run: Annotated[bool, Field(strict=True)] = False
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
+        require_actor(self.actor, self.batch)
         times = self.since is not None or self.until is not None
         if sum((self.ids is not None, self.content is not None, self.author is not None, times)) != 1:
             raise ValueError("give exactly one of ids, content, author, and a time (since, until)")
@@ -58,6 +67,8 @@ class ForgetBody(WireModel):
             author=author,
             since=self.since,
             until=self.until,
+            actor=self.actor.to_domain() if self.actor else None,
+            batch=batch_from(self.batch),
         )
 
 

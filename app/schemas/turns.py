@@ -427,9 +427,7 @@ def derived_json(derived: Derived) -> dict[str, Any]:
     }
 
 
-def turn_with_entries_json(
-    turn: Turn, derived: Sequence[Derived], corrections: Sequence[Correction]
-) -> dict[str, Any]:
+def turn_with_entries_json(turn: Turn, derived: Sequence[Derived], corrections: Sequence[Correction]) -> dict[str, Any]:
     """A turn with what came of it, as JSON has it."""
     came = {"entries": [derived_json(one) for one in derived], "corrections": list(map(correction_json, corrections))}
     return {**turn_json(turn), **came}
