@@ -533,7 +533,7 @@ def _build(
     model = None if outside.completer is None else BudgetedCompleter(outside.completer, budget, count)
     summariser = None if model is None else LlmSummariser(model)
     extraction = ExtractionService(model)
-    kept_corrections = PostgresCorrections(pool, drop)
+    kept_corrections = PostgresCorrections(pool, turns, drop)
     corrections = CorrectionService(kept_corrections, models, new_id)
     wishes = ConversationWishes(corrections)
     tasks = TurnTasks(turns, entries, working, entries, extraction, wishes, _now, summariser)
@@ -555,7 +555,7 @@ def _build(
         corrections=corrections,
         views=kept_corrections,
         transfer=PostgresTransfer(pool),
-        forgetting=ForgettingService(PostgresForgetting(pool, drop), new_id),
+        forgetting=ForgettingService(PostgresForgetting(pool, turns, drop), working, new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         records=RecordService(PostgresRecords(pool, turns.enqueue), new_id),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),

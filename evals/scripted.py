@@ -120,7 +120,8 @@ class _Player:
         if "reply" in step:
             body["reply"] = {"text": step["reply"]}
         turn = await self._post("/turns", body)
-        await self.work()
+        for _ in range(2):  # what is forgotten makes work of its own
+            await self.work()
         corrections = _json(await self.client.get(f"/turns/{turn['id']}"))["corrections"]
         if step["outcome"] == "nothing":
             _check(not corrections, str([correction["told"] for correction in corrections]))

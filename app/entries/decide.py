@@ -161,6 +161,15 @@ def relieved(standing: Iterable[Entry], moment: Moment) -> tuple[Entry, ...]:
     )
 
 
+WITHHELD = "withheld"
+"""Why an entry is not served until it is made anew: something that it is derived from was forgotten."""
+
+
+def withheld(entry: Entry, moment: Moment) -> Entry:
+    """The next version of what must be made anew before it is served again."""
+    return replace(next_version(entry, moment, reason=WITHHELD), status=Status.RETRACTED)
+
+
 def supersede(loser: Entry, winner: Entry, moment: Moment, *, reason: str = "superseded") -> Entry:
     """The loser's next version: superseded, true until the winner began to be."""
     return _as_superseded(next_version(loser, moment, reason=reason), winner)

@@ -15,6 +15,7 @@ from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
 from app.entries.decide import (
+    WITHHELD,
     Settled,
     claim_keys,
     first_version,
@@ -338,7 +339,7 @@ class EntryService:
             if current is not None and (content is None or erase):
                 await unit.erase(current)
             if content is not None:
-                standing = current is not None and current.is_live
+                standing = current is not None and (current.is_live or current.reason == WITHHELD)
                 if first or (erase and standing):
                     made = first_version(entry_id, space.name, content, unit.advance())
                     await unit.write([VersionWrite(made, indexes[0])])

@@ -7,13 +7,17 @@ from app.domain.ids import PublicId
 from app.entries.decide import claim_keys, relieved
 from app.entries.ports import VersionWrite
 from app.forgetting.ports import ForgettingUnit
-from app.forgetting.records import By, Receipt
+from app.forgetting.records import By, Receipt, Selector
 
 
 async def erase_named(
-    unit: ForgettingUnit, named: Sequence[Entry], by: By, receipt_id: PublicId
+    unit: ForgettingUnit, named: Sequence[Entry], by: By, receipt_id: PublicId, selector: Selector | None = None
 ) -> tuple[Receipt, tuple[str, ...]]:
-    """Erase entries, and keep a receipt; returns it with every text that they ever had."""
+    """Erase entries and what was said of them, and keep a receipt; returns it with every text that they ever had.
+
+    Args:
+        selector: Names what else was said that is to go: a turn, an author, a time.
+    """
     entries = {entry.id: entry for entry in named}
     fresh: Sequence[Entry] = named
     while fresh:
@@ -23,6 +27,7 @@ async def erase_named(
     claimants = await unit.claimants(claim_keys([entry.content for entry in entries.values()]))
     standing = [claimant for claimant in claimants if claimant.id not in entries]
     await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
+    cut = await unit.cut(list(entries.values()), texts, selector)
     await unit.forget_evidence(list(entries))
     removed = await unit.erase(*entries.values())
     body = {
@@ -31,6 +36,8 @@ async def erase_named(
         "entries": len(entries),
         "derived": len(entries) - len(named),
         "ids": [str(entry_id) for entry_id in sorted(entries)],
-        "removed": dict(sorted(removed.items())),
+        "removed": {**dict(sorted(removed.items())), "messages": cut.messages},
+        "turns": [str(turn) for turn in cut.turns],
+        "jobs": cut.jobs,
     }
     return await unit.seal(receipt_id, body), texts

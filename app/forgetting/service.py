@@ -12,7 +12,7 @@ from app.domain.presence import require_presence
 from app.domain.spaces import SpaceKey
 from app.entries.ports import NewId
 from app.forgetting.erasing import erase_named
-from app.forgetting.ports import ForgettingStore
+from app.forgetting.ports import ForgettingStore, SessionMemory
 from app.forgetting.records import Forgotten, Receipt, Selector, Verified
 from app.text.normalise import normalise_text
 
@@ -22,6 +22,7 @@ class ForgettingService:
     """Forgets entries, and whole spaces."""
 
     store: ForgettingStore
+    working: SessionMemory
     new_id: NewId
 
     async def forget(self, caller: Caller, space_name: str, selector: Selector, *, dry_run: bool = False) -> Forgotten:
@@ -43,7 +44,10 @@ class ForgettingService:
             named = _named(await unit.selected(selector), selector)
             if selector.content is not None and len(named) > 1:
                 return Forgotten(None, matches=named)
-            receipt, texts = await erase_named(unit, named, selector.by, self.new_id(IdKind.RECEIPT, space.space_id))
+            receipt_id = self.new_id(IdKind.RECEIPT, space.space_id)
+            receipt, texts = await erase_named(unit, named, selector.by, receipt_id, selector)
+            if not named and not receipt.body["removed"]["messages"]:
+                raise NotFoundError("nothing is remembered that is named so exactly; nothing was forgotten")
             return Forgotten(receipt, mentioned_in=await unit.mentioning(texts))
 
     async def forget_space(self, caller: Caller, space_name: str, *, dry_run: bool = False) -> Receipt:
@@ -58,15 +62,23 @@ class ForgettingService:
         if not await self.store.exists(space):
             raise NotFoundError(f"no space {space.name}")
         async with self.store.unit(space, keep=not dry_run) as unit:
+            cut = await unit.cut_own()
+            sessions = await unit.sessions()
             removed = await unit.erase_space()
             body: dict[str, Any] = {
                 "kind": "space",
                 "by": "space",
                 "entries": None,
                 "ids": [],
-                "removed": dict(removed),
+                "removed": {**removed, "messages": removed["messages"] + cut.messages},
+                "turns": [str(turn) for turn in cut.turns],
+                "jobs": cut.jobs,
             }
-            return await unit.seal(self.new_id(IdKind.RECEIPT, space.space_id), body)
+            receipt = await unit.seal(self.new_id(IdKind.RECEIPT, space.space_id), body)
+        if not dry_run:
+            for session in sessions:
+                await self.working.forget(space.tenant_id, session, None)
+        return receipt
 
     async def receipt(self, caller: Caller, receipt_id: PublicId) -> Receipt:
         """A receipt.
@@ -96,8 +108,6 @@ def _named(found: Sequence[Entry], selector: Selector) -> tuple[Entry, ...]:
     missing = set(selector.ids) - {entry.id for entry in found}
     if missing:
         raise NotFoundError(f"no entry {min(missing)} in this space; nothing was forgotten")
-    if not found:
-        raise NotFoundError("nothing is remembered that is named so exactly; nothing was forgotten")
     return tuple(found)
 
 

@@ -30,6 +30,7 @@ from app.store.queries import load
 from app.store.rows import entry_from
 from app.store.spaces import lock_space
 from app.store.tombstones import bury, exhume, exhume_by
+from app.store.turns import PostgresTurns
 from app.text.terms import query_terms, term_hash
 
 _SQL = load("corrections")
@@ -46,6 +47,7 @@ class PostgresCorrections:
     """
 
     pool: Pool
+    turns: PostgresTurns
     on_erased: Callable[[SpaceKey], None]
 
     @asynccontextmanager
@@ -53,7 +55,7 @@ class PostgresCorrections:
         """Lock a space for one transaction."""
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
             address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
-            unit = PostgresCorrectionUnit(connection, address, await lock_space(connection, space))
+            unit = PostgresCorrectionUnit(connection, address, await lock_space(connection, space), self.turns)
             yield unit
             await unit.finish()
             if not keep:

@@ -19,7 +19,8 @@ from app.turns.ports import Erasure, JobStore, MessageQuery, NewId, TurnStore, W
 from app.turns.records import Job, JobState, Message, NewMessage, NewTurn, Session, Speaker, Task, Turn, session_uuid
 from app.turns.remembered import may_be_remembered, spaces_of
 
-_DERIVED: Final = (Task.HISTORY, Task.EPISODE, Task.PERSONAL, Task.MEMORIES)
+DERIVED: Final = (Task.HISTORY, Task.EPISODE, Task.PERSONAL, Task.MEMORIES)
+"""What brings everything derived up to a turn whose messages have changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +177,7 @@ class TurnService:
             PreconditionFailedError: If `if_version` is not the current one.
         """
         message = await self._writable(caller, message_id, if_version)
-        edited = await self.store.edit(caller.tenant_id, message, text, _DERIVED, idempotency)
+        edited = await self.store.edit(caller.tenant_id, message, text, DERIVED, idempotency)
         await self.working.add(caller.tenant_id, [edited])
         return edited
 
@@ -188,7 +189,7 @@ class TurnService:
             PreconditionFailedError: If `if_version` is not the current one.
         """
         message = await self._writable(caller, message_id, if_version)
-        erased = await self.store.delete(caller.writable_space(message.space), _DERIVED, message=message_id.uuid)
+        erased = await self.store.delete(caller.writable_space(message.space), DERIVED, message=message_id.uuid)
         await self.working.forget(caller.tenant_id, message.session, [message_id])
         return erased
 
@@ -242,7 +243,7 @@ class TurnService:
         found = await self.session(caller, session)
         space = caller.writable_space(found.space)
         await self.store.close(space, session.uuid)
-        erased = await self.store.delete(space, _DERIVED, session=session.uuid)
+        erased = await self.store.delete(space, DERIVED, session=session.uuid)
         await self.working.forget(caller.tenant_id, session, None)
         return erased
 

@@ -113,17 +113,19 @@ class TurnTasks:
 
         What an author wishes to be put right or forgotten is done instead; says how much of that there was.
         """
+        outcomes: Counter[str] = Counter()
         for _ in range(_TRIES):
             turn = await self.store.turn(tenant_id, subject)
-            if turn is None:
-                return None
-            done = await self._memories(tenant_id, turn, options)
-            if done is not None:
-                return done or None
+            if turn is None or await self._memories(tenant_id, turn, options, outcomes):
+                return "; ".join(f"{name}: {count}" for name, count in sorted(outcomes.items()) if count) or None
         raise OvertakenError(str(subject))
 
-    async def _memories(self, tenant_id: UUID, turn: Turn, options: JobOptions) -> str | None:
-        """What is to be said of it, which may be nothing; None if the turn has changed meanwhile."""
+    async def _memories(self, tenant_id: UUID, turn: Turn, options: JobOptions, outcomes: Counter[str]) -> bool:
+        """Whether it is done; if not, the turn has changed meanwhile, as it does when something said in it is forgotten.
+
+        Args:
+            outcomes: What came of wishes is counted here.
+        """
         read = spoken(turn)
         standing = frozenset(MessageVersion(one.message.id.uuid, one.message.version) for one in read)
         wished = Wished.of(turn, read, self.wishes)
@@ -131,21 +133,21 @@ class TurnTasks:
             raise OvertakenError("earlier turns are still to be remembered")
         early, rest = wished.parted(read) if turn.revision == 1 else ((), read)
         if early and not await self._remember(tenant_id, turn, early, standing, options):
-            return None
+            return False
         heard: set[tuple[UUID, bytes]] = set()
-        outcomes: Counter[str] = Counter(wished.ignored)
         names = spaces_of(turn) if turn.revision > 1 else wished.spaces
         for name in names:
             space, source = SpaceKey(tenant_id, name), Source(turn.id, turn.revision)
             granted = await self.wishes.grant(space, source, standing, wished.of_space(name), erase=options.erase)
             if granted is None:
-                return None
+                return False
             heard |= granted.heard
             outcomes.update(granted.outcomes)
             outcomes[OF_OTHERS] += granted.left
         if not await self._remember(tenant_id, turn, wished.others(rest, heard), standing, options):
-            return None
-        return "; ".join(f"{name}: {count}" for name, count in sorted(outcomes.items()) if count)
+            return False
+        outcomes.update(wished.ignored)
+        return True
 
     async def _remember(
         self,

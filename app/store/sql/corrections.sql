@@ -48,9 +48,10 @@ UPDATE corrections SET version = %(version)s
    AND key = %(key)s;
 
 -- drop_said --
+-- What was forgotten is told of for good: it has no words of what was said.
 DELETE FROM corrections
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND turn = %(turn)s AND message = %(message)s
-   AND key = %(key)s;
+   AND key = %(key)s AND receipt IS NULL;
 
 -- of_turn --
 SELECT c.*, s.name AS space
