@@ -138,6 +138,7 @@ class PostgresForgettingUnit(PostgresUnit):
         selects = selector is not None and selector.by in {"turn", "author", "time"}
         of = {"ids": ids, "texts": list(erased), "selects": selects, **_others(selector or Selector())}
         await self._connection.execute(_SQL["forget_summaries"], {**self._address, "ids": ids})
+        await self._erase_logged(erased)
         changes: dict[UUID, dict[UUID, str]] = defaultdict(dict)
         for row in await self._forgetting("to_cut", of):
             left = "" if row["whole"] else without(row["text"], erased)
@@ -151,9 +152,16 @@ class PostgresForgettingUnit(PostgresUnit):
     async def cut_own(self) -> Cut:
         """Empty every message that was said elsewhere by the person whose space it is."""
         changes: dict[UUID, dict[UUID, str]] = defaultdict(dict)
-        for row in await self._forgetting("own_elsewhere", {}):
+        rows = await self._forgetting("own_elsewhere", {})
+        for row in rows:
             changes[row["space_id"]][row["id"]] = ""
+        known = [row["text"] for row in await self._forgetting("texts", {"id": None})]
+        await self._erase_logged(statements([*known, *(row["text"] for row in rows)]))
         return await self._cut(changes)
+
+    async def _erase_logged(self, texts: Sequence[str]) -> None:
+        if texts:
+            await self._connection.execute(_SQL["erase_logged"], {**self._address, "texts": list(texts)})
 
     async def _cut(self, changes: Mapping[UUID, Mapping[UUID, str]]) -> Cut:
         turns: list[PublicId] = []

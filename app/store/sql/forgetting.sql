@@ -79,8 +79,20 @@ SELECT * FROM found
  WHERE whole OR rests
     OR EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS t(text) WHERE strpos(lower(found.text), lower(t.text)) > 0);
 
+-- erase_logged --
+-- Requests logged in the streams in which the space's person spoke, that quote one of some texts.
+DELETE FROM assemblies a
+ WHERE a.tenant_id = %(tenant_id)s
+   AND a.space_id IN (SELECT m.space_id FROM messages m
+                       WHERE m.tenant_id = %(tenant_id)s
+                         AND m.personal_space = (SELECT name FROM spaces WHERE tenant_id = %(tenant_id)s AND id = %(space_id)s))
+   AND EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS t(text)
+                WHERE strpos(lower(a.request ->> 'query'), lower(t.text)) > 0
+                   OR EXISTS (SELECT FROM jsonb_path_query(a.request, '$.*[*].text') AS said
+                               WHERE strpos(lower(said #>> '{}'), lower(t.text)) > 0));
+
 -- own_elsewhere --
-SELECT m.space_id, m.id
+SELECT m.space_id, m.id, m.text
   FROM messages m
  WHERE m.tenant_id = %(tenant_id)s AND m.space_id <> %(space_id)s AND m.deleted_at IS NULL
    AND m.personal_space = (SELECT name FROM spaces WHERE tenant_id = %(tenant_id)s AND id = %(space_id)s);
@@ -90,12 +102,14 @@ UPDATE conversations SET summary = NULL
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = ANY(%(ids)s::uuid[]);
 
 -- episodes_of --
--- The live episodes of the space that are made of some turns.
+-- The live episodes of the space that are made of some turns, or of their conversations.
 SELECT e.*, s.name AS space
   FROM entry_versions e
   JOIN spaces s ON s.tenant_id = e.tenant_id AND s.id = e.space_id
- WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.id = ANY(%(ids)s::uuid[]) AND e.closed_at IS NULL
-   AND e.status = 'active';
+ WHERE e.tenant_id = %(tenant_id)s AND e.space_id = %(space_id)s AND e.closed_at IS NULL AND e.status = 'active'
+   AND (e.id = ANY(%(ids)s::uuid[])
+        OR e.id IN (SELECT t.conversation FROM turns t
+                     WHERE t.tenant_id = %(tenant_id)s AND t.space_id = %(space_id)s AND t.id = ANY(%(ids)s::uuid[])));
 
 -- sessions --
 SELECT id FROM sessions WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s;
@@ -103,7 +117,11 @@ SELECT id FROM sessions WHERE tenant_id = %(tenant_id)s AND space_id = %(space_i
 -- jobs_left --
 -- Work that is to take what was said out of what is derived, and is not done.
 SELECT count(*) AS jobs FROM jobs
- WHERE tenant_id = %(tenant_id)s AND space_id = ANY(%(space_ids)s::uuid[]) AND subject = ANY(%(turns)s::uuid[])
+ WHERE tenant_id = %(tenant_id)s AND space_id = ANY(%(space_ids)s::uuid[]) 
+   AND (subject = ANY(%(turns)s::uuid[])
+        OR subject IN (SELECT t.conversation FROM turns t
+                        WHERE t.tenant_id = %(tenant_id)s AND t.space_id = ANY(%(space_ids)s::uuid[])
+                          AND t.id = ANY(%(turns)s::uuid[])))
    AND erase AND state <> 'succeeded';
 
 -- erase_space --

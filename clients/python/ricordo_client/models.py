@@ -270,6 +270,8 @@ class Correction(Record):
         before, after: The memories that gave way, as they were, and what holds now.
         options: Answers to the question: `key` and `label` of each.
         open: Whether the question waits for its answer.
+        turn, message: Where it was said, if it was found in a conversation.
+        receipt: Of what was forgotten.
     """
 
     id: str
@@ -282,6 +284,9 @@ class Correction(Record):
     options: list[dict[str, str]] = []
     open: bool = False
     answered_by: str | None = None
+    turn: str | None = None
+    message: str | None = None
+    receipt: str | None = None
     dry_run: bool = False
 
 
