@@ -18,8 +18,8 @@ from app.corrections.records import Ask, Decision, Refuse, Write
 from app.domain.entries import Entry
 from app.extraction.clauses import blanked, is_prose, quotes
 from app.extraction.lexicon import languages
-from app.text.normalise import fold
 from app.text.content import content_terms
+from app.text.normalise import fold
 from app.turns.wishes import Wish
 
 _WORD = re.compile(r"\w+")

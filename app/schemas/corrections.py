@@ -53,8 +53,8 @@ class CorrectionBody(WireModel):
     """What to put right.
 
     Say it (`said`), or name what is wrong (`id` or `content`) and what is right (`text`), or give a claim (`subject`,
-    `attribute`, `value`). An `id` with a `scope` and no `text` changes where a memory holds. `actor` is who says so: in a
-    viewer's space that viewer alone, and one of the `batch` if that is given.
+    `attribute`, `value`). An `id` with a `scope` and no `text` changes where a memory holds. `actor` is who says so: in
+    a viewer's space that viewer alone, and one of the `batch` if that is given.
     """
 
     model_config = ConfigDict(
@@ -173,7 +173,7 @@ class EffectReply(WireModel):
 class CorrectionReply(WireModel):
     """What came of a correction. `told` is the confirmation, the question or the reason, and is in the next prompt.
 
-    `before` are the memories that gave way, as they were; `after` is what holds now; `receipt` is of what was forgotten.
+    `before` are the memories that gave way, as they were; `after` is what holds now; `receipt` is of what was erased.
     One that was found in a conversation has the `turn` and the `message` in which it was said.
     """
 

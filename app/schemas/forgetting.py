@@ -28,7 +28,7 @@ class ForgetAuthor(WireModel):
 
 
 class ForgetBody(WireModel):
-    """What to forget: by `ids`, by exact `content`, by `turn`, by `author`, or by when it was recorded (`since`, `until`).
+    """What to forget: by `ids`, exact `content`, `turn`, `author`, or when it was recorded (`since`, `until`).
 
     `actor` is who asks for it: in a viewer's space that viewer alone, and one of the `batch` if that is given, unless
     the key is an administrator's.

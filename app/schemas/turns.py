@@ -215,7 +215,7 @@ class DerivedReply(WireModel):
 
 
 class TurnWithEntries(TurnReply):
-    """A turn, and what came of it so far and is still there; `corrections` tell what its people wished of their memory."""
+    """A turn, and what came of it so far and is there; `corrections` tell what its people wished of their memory."""
 
     entries: list[DerivedReply]
     corrections: list[CorrectionReply]

@@ -121,7 +121,7 @@ class TurnTasks:
         raise OvertakenError(str(subject))
 
     async def _memories(self, tenant_id: UUID, turn: Turn, options: JobOptions, outcomes: Counter[str]) -> bool:
-        """Whether it is done; if not, the turn has changed meanwhile, as it does when something said in it is forgotten.
+        """Whether it is done; if not, the turn has changed meanwhile, as when something said in it is forgotten.
 
         Args:
             outcomes: What came of wishes is counted here.

@@ -1,4 +1,4 @@
-"""What is forgotten is nowhere: said, remembered, summarised, indexed, logged, asked about, in Redis and in archives."""
+"""What is forgotten is nowhere: neither said nor remembered, summarised, indexed, logged, or asked about."""
 
 import psycopg
 import pytest
@@ -12,7 +12,7 @@ from app.turns.ports import JobOptions
 from app.turns.records import Task
 
 OWN, STREAM, VIEWER = "user:ana", "stream:giulia", "viewer:twitch:7"
-WORD = "Quincunxia"
+WORD = "Zyrgonia"
 FACT = f"I live in {WORD}"
 
 
@@ -174,6 +174,7 @@ async def test_a_dry_run_cuts_nothing(client, work, database_url):
     assert receipt["removed"]["messages"] == 2
     await work()
     assert found_in(database_url, WORD) == before
+    await client.delete(f"/spaces/{OWN}")
 
 
 async def test_the_rows_of_a_receipt_hold_no_words(client, work, database_url):

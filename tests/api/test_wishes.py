@@ -1,4 +1,4 @@
-"""Corrections and wishes to be forgotten that are said in turns: done once, for their author, and taken back with it."""
+"""Corrections and wishes to be forgotten that are said in turns: done once, for their author, taken back with it."""
 
 import asyncio
 
