@@ -31,6 +31,7 @@ from app.consolidation.service import ConsolidationService
 from app.contradictions.caches import forget_texts
 from app.contradictions.claims import derive_claim
 from app.contradictions.detect import SimilarityBand
+from app.corrections.conversation import ConversationWishes
 from app.corrections.service import CorrectionService
 from app.corrections.view import ViewStore
 from app.domain.callers import NewKey, Role
@@ -532,7 +533,10 @@ def _build(
     model = None if outside.completer is None else BudgetedCompleter(outside.completer, budget, count)
     summariser = None if model is None else LlmSummariser(model)
     extraction = ExtractionService(model)
-    tasks = TurnTasks(turns, entries, working, entries, extraction, _now, summariser)
+    kept_corrections = PostgresCorrections(pool, turns, drop)
+    corrections = CorrectionService(kept_corrections, models, new_id)
+    wishes = ConversationWishes(corrections)
+    tasks = TurnTasks(turns, entries, working, entries, extraction, wishes, _now, summariser)
     queue.handlers.update(tasks.handlers)
     archive_dir = settings.history_archive_dir
     archive = None if archive_dir is None else FolderArchive(archive_dir)
@@ -548,10 +552,10 @@ def _build(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
         entries=entries,
-        corrections=CorrectionService(PostgresCorrections(pool), models, new_id),
-        views=PostgresCorrections(pool),
+        corrections=corrections,
+        views=kept_corrections,
         transfer=PostgresTransfer(pool),
-        forgetting=ForgettingService(PostgresForgetting(pool, drop), new_id),
+        forgetting=ForgettingService(PostgresForgetting(pool, turns, drop), working, new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         records=RecordService(PostgresRecords(pool, turns.enqueue), new_id),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),

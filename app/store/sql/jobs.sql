@@ -11,6 +11,13 @@ SELECT j.*, p.name AS space FROM jobs j JOIN spaces p ON p.tenant_id = j.tenant_
  ORDER BY j.id DESC
  LIMIT %(limit)s;
 
+-- awaited --
+-- An earlier turn of the space that is still to be remembered; one that keeps failing is not waited for.
+SELECT 1 FROM jobs
+ WHERE tenant_id = %(tenant_id)s AND state = 'waiting' AND space_id = %(space_id)s AND task = 'memories'
+   AND NOT erase AND subject < %(id)s AND created_at > now() - interval '1 minute'
+ LIMIT 1;
+
 -- retry_job --
 UPDATE jobs SET state = 'waiting'
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s AND state = 'failed';

@@ -327,6 +327,7 @@ def correct(
     category: str | None = None,
     valid_from: datetime | None = None,
     actor: Author | Json | None = None,
+    batch: Sequence[Author | Json] | None = None,
     session: str | None = None,
     source: str | None = None,
     dry_run: bool | None = None,
@@ -348,6 +349,7 @@ def correct(
         "category": category,
         "valid_from": valid_from,
         "actor": actor,
+        "batch": batch,
         "session": session,
         "source": source,
         "dry_run": dry_run,
@@ -359,10 +361,13 @@ def clarify(
     id: str,  # noqa: A002 - the API's name for it
     choice: str,
     *,
+    actor: Author | Json | None = None,
+    batch: Sequence[Author | Json] | None = None,
     idempotency_key: str | None = None,
 ) -> Call[Correction]:
     """Answer the question of a correction with the key of an option."""
-    return _write(Correction, "POST", f"/clarifications/{_quoted(id)}", {"choice": choice}, idempotency_key)
+    body = {"choice": choice, "actor": actor, "batch": batch}
+    return _write(Correction, "POST", f"/clarifications/{_quoted(id)}", body, idempotency_key)
 
 
 def correction(id: str) -> Call[Correction]:  # noqa: A002 - the API's name for it
@@ -380,9 +385,12 @@ def forget(
     *,
     ids: Sequence[str] | None = None,
     content: str | None = None,
+    turn: str | None = None,
     author: Author | Json | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    actor: Author | Json | None = None,
+    batch: Sequence[Author | Json] | None = None,
     dry_run: bool | None = None,
 ) -> Call[Forgotten]:
     """Erase for good what is named exactly in one way, with every trace. The receipt says what went."""
@@ -390,9 +398,12 @@ def forget(
         "space": space,
         "ids": ids,
         "content": content,
+        "turn": turn,
         "author": author,
         "since": since,
         "until": until,
+        "actor": actor,
+        "batch": batch,
         "dry_run": dry_run,
     }
     return Call(Forgotten, "POST", "/forget", body=body)

@@ -148,8 +148,36 @@ class Message(Record):
     edited_at: datetime | None = None
 
 
+class Correction(Record):
+    """What came of a correction.
+
+    Attributes:
+        told: The confirmation, the question or the reason, in plain words; it is in the next prompt too.
+        before, after: The memories that gave way, as they were, and what holds now.
+        options: Answers to the question: `key` and `label` of each.
+        open: Whether the question waits for its answer.
+        turn, message: Where it was said, if it was found in a conversation.
+        receipt: Of what was forgotten.
+    """
+
+    id: str
+    created_at: datetime
+    outcome: str
+    told: str
+    scope: str = ""
+    before: list[Entry] = []
+    after: list[Entry] = []
+    options: list[dict[str, str]] = []
+    open: bool = False
+    answered_by: str | None = None
+    turn: str | None = None
+    message: str | None = None
+    receipt: str | None = None
+    dry_run: bool = False
+
+
 class Turn(Record):
-    """A turn that is stored."""
+    """A turn that is stored. One that is read has what was put right and forgotten because of it."""
 
     id: str
     space: str
@@ -160,6 +188,7 @@ class Turn(Record):
     said_at: datetime
     recorded_at: datetime
     messages: list[Message]
+    corrections: list[Correction] = []
 
 
 class Session(Record):
@@ -260,29 +289,8 @@ class Job(Record):
     error: str | None = None
     created_at: datetime
     tried_at: datetime | None = None
-
-
-class Correction(Record):
-    """What came of a correction.
-
-    Attributes:
-        told: The confirmation, the question or the reason, in plain words; it is in the next prompt too.
-        before, after: The memories that gave way, as they were, and what holds now.
-        options: Answers to the question: `key` and `label` of each.
-        open: Whether the question waits for its answer.
-    """
-
-    id: str
-    created_at: datetime
-    outcome: str
-    told: str
-    scope: str = ""
-    before: list[Entry] = []
-    after: list[Entry] = []
-    options: list[dict[str, str]] = []
-    open: bool = False
-    answered_by: str | None = None
-    dry_run: bool = False
+    note: str | None = None
+    corrections: list[Correction] = []
 
 
 class Forgotten(Record):
