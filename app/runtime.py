@@ -74,6 +74,7 @@ from app.soul.ports import SoulMeasure
 from app.soul.service import SoulService
 from app.store import embedded
 from app.store.archive import FolderArchive
+from app.store.arrivals import PostgresArrivals
 from app.store.assembly_log import PostgresAssemblyLog
 from app.store.consolidation import PostgresConsolidation
 from app.store.corrections import PostgresCorrections
@@ -186,6 +187,7 @@ class Runtime:
     views: ViewStore
     forgetting: ForgettingService
     transfer: PostgresTransfer
+    arrivals: PostgresArrivals
     soul: SoulService
     records: RecordService
     search: SearchService
@@ -551,6 +553,7 @@ def _build(
         corrections=CorrectionService(PostgresCorrections(pool), models, new_id),
         views=PostgresCorrections(pool),
         transfer=PostgresTransfer(pool),
+        arrivals=PostgresArrivals(pool),
         forgetting=ForgettingService(PostgresForgetting(pool, drop), new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         records=RecordService(PostgresRecords(pool, turns.enqueue), new_id),
