@@ -8,12 +8,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import orjson
 import psycopg
 import pydantic
 import typer
@@ -24,6 +26,7 @@ from app import changing, consolidating
 from app.api.openapi import VERSION
 from app.changing import Meter
 from app.consolidation.service import Progress, Report
+from app.doctor import examine
 from app.domain.callers import ROLES, Caller, NewKey, Role
 from app.domain.errors import UnavailableError
 from app.domain.spaces import SpaceKey, check_space
@@ -110,6 +113,23 @@ def serve_model(
         from app.mcp_server.server import serve_stdio  # noqa: PLC0415 - the SDK takes 0.6 s to load
 
         await serve_stdio(url or f"http://{settings.host}:{settings.port}", key, named, VERSION)
+
+    _run(work)
+
+
+@app.command("doctor")
+def see_doctor(*, as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False) -> None:
+    """Look for what keeps the service from working well, and say what to do. Nothing is changed; 1 on a failure."""
+
+    async def work(settings: Settings) -> None:
+        found = await examine(settings)
+        if as_json:
+            typer.echo(orjson.dumps([asdict(one) for one in found], option=orjson.OPT_INDENT_2).decode())
+        else:
+            for one in found:
+                typer.echo(one.line())
+        if any(one.state == "fail" for one in found):
+            sys.exit(1)
 
     _run(work)
 

@@ -238,7 +238,7 @@ async def open_database(settings: Settings) -> AsyncIterator[str]:
     The schema is brought up to date either way.
     """
     if settings.database_url is not None:
-        url = _database_url(settings.database_url.get_secret_value())
+        url = database_url_of(settings.database_url.get_secret_value())
         await asyncio.to_thread(migrate, url)
         yield url
         return
@@ -251,7 +251,7 @@ async def open_database(settings: Settings) -> AsyncIterator[str]:
         await asyncio.to_thread((await starting).stop)
 
 
-def _database_url(given: str) -> str:
+def database_url_of(given: str) -> str:
     """The URL, with a bound on the time that connecting may take unless it names one.
 
     Raises:
