@@ -120,20 +120,27 @@ BuildStored = Callable[["Settings", str, Mapping[str, Any]], tuple[RunningEmbedd
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What works."""
+    """What works: of each part why it does not, None where it does."""
 
-    database: bool
-    embedder: bool
-    working_memory: bool
+    database: str | None
+    embedder: str | None
+    working_memory: str | None
     queue: QueueState | None
 
     @property
     def status(self) -> str:
         """In one word: without the embedder prompts get worse, without the database there are none."""
-        if not self.database:
+        if self.database is not None:
             return "unavailable"
-        well = self.embedder and self.working_memory and self.queue is not None and self.queue.name == "ok"
-        return "ok" if well else "degraded"
+        return "degraded" if self.why else "ok"
+
+    @property
+    def why(self) -> list[str]:
+        """What is not well, part by part, in words that hold no text, key or address."""
+        parts = {"database": self.database, "embedder": self.embedder, "working_memory": self.working_memory}
+        told = [f"{name}: {reason}" for name, reason in parts.items() if reason is not None]
+        queue = "does not answer" if self.queue is None else self.queue.why
+        return told if queue is None else [*told, f"queue: {queue}"]
 
     @property
     def queue_json(self) -> Mapping[str, Any]:
@@ -155,19 +162,21 @@ class Probes:
         """Ask all."""
         return Health(
             *await asyncio.gather(
-                self._works(self.database()),
-                self._works(self.embedder()),
-                self._works(self.working_memory()),
+                self._trouble(self.database()),
+                self._trouble(self.embedder()),
+                self._trouble(self.working_memory()),
                 self._queue(),
             )
         )
 
-    async def _works(self, probe: Coroutine[Any, Any, object]) -> bool:
+    async def _trouble(self, probe: Coroutine[Any, Any, object]) -> str | None:
         try:
             await asyncio.wait_for(probe, self.timeout_s)
-        except (TimeoutError, UnavailableError):
-            return False
-        return True
+        except TimeoutError:
+            return f"does not answer within {self.timeout_s:g} s"
+        except UnavailableError:
+            return "does not answer"
+        return None
 
     async def _queue(self) -> QueueState | None:
         try:

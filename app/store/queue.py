@@ -82,6 +82,16 @@ class QueueState:
             return "poisoned"
         return "slow" if self.oldest_s >= SLOW_SECONDS else "ok"
 
+    @property
+    def why(self) -> str | None:
+        """Why it is not well; None if it is."""
+        reasons = {
+            "stuck": f"{self.stalled} jobs of dead workers, {self.workers} workers, and {self.waiting} jobs due",
+            "poisoned": f"{self.failed} jobs failed for good",
+            "slow": f"something has been due for {self.oldest_s:.0f} s",
+        }
+        return reasons.get(self.name)
+
     def as_json(self) -> dict[str, Any]:
         """As health tells it."""
         oldest = round(self.oldest_s, 3)

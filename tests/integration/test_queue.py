@@ -87,6 +87,31 @@ async def test_a_job_is_done_and_its_row_says_so(world):
     assert await world.store.sql("SELECT 1 FROM queue.procrastinate_jobs") == []
 
 
+async def test_what_a_worker_has_in_hand_is_running(world):
+    seen = []
+
+    async def look():
+        jobs = await world.jobs()
+        tenant_id = world.space.tenant_id
+        by_state = {
+            s: await world.turns.jobs(tenant_id, None, s, 9, None) for s in (JobState.RUNNING, JobState.WAITING)
+        }
+        one = await world.turns.job(tenant_id, by_state[JobState.RUNNING][0].id)
+        seen.append(([j.state for j in jobs], [len(found) for found in by_state.values()], one.state))
+
+    world.queue.concurrency = 1
+    world.does(look)
+    await world.post(Task.HISTORY, Task.EPISODE)
+    await world.queue.drain()
+    waiting, running, done = JobState.WAITING, JobState.RUNNING, JobState.SUCCEEDED
+    assert {tuple(sorted(states)) for states, _, _ in seen} == {
+        tuple(sorted((waiting, running))),
+        tuple(sorted((running, done))),
+    }
+    assert sorted(counts for _, counts, _ in seen) == [[1, 0], [1, 1]]
+    assert {state for _, _, state in seen} == {running}
+
+
 async def test_a_turn_that_is_not_stored_leaves_no_job(world):
     world.does(nothing)
     turn = new_turn(world.space, text="x", given_id="t")
