@@ -28,7 +28,7 @@ from app.assembly.records import Message as Said
 from app.assembly.render import MARKUP, render_block, render_section
 from app.assembly.service import AssemblyService
 from app.consolidation.service import ConsolidationService
-from app.contradictions.caches import forget_texts
+from app.contradictions.caches import counted, forget_texts
 from app.contradictions.claims import derive_claim
 from app.contradictions.detect import SimilarityBand
 from app.corrections.service import CorrectionService
@@ -99,7 +99,7 @@ from app.store.transfer import PostgresTransfer
 from app.store.turns import PostgresTurns
 from app.store.working import PostgresWorkingMemory, RedisWorkingMemory, connect_redis, ping_redis
 from app.text.terms import query_terms
-from app.text.tokens import remembering, token_counter
+from app.text.tokens import RememberingCounter, token_counter
 from app.traces import Traces, open_traces
 from app.turns.documents import heard, own_space
 from app.turns.ports import WorkingMemory
@@ -356,7 +356,7 @@ async def open_runtime_with(
         async with open_database(settings) as url:
             model = await _started(url, settings, embedder, loading)
             await asyncio.to_thread(_ensure_first_key, settings, url)
-            count = remembering(await counting)
+            count = RememberingCounter(await counting)
             await warming
             async with create_pool(url, settings.database_connections) as pool:
                 models = ServedModels(
@@ -522,7 +522,7 @@ def _build(
     resident: ResidentSpaces,
     *,
     embedder: RunningEmbedder,
-    count: TokenCounter,
+    count: RememberingCounter,
     outside: "_Outside",
 ) -> Runtime:
 
@@ -604,7 +604,7 @@ def _build(
         upstream=outside.upstream,
         metrics=Metrics(),
         traces=outside.traces,
-        read_metrics=partial(_reading, pool, resident, embedder),
+        read_metrics=partial(_reading, pool, resident, embedder, count),
     )
 
 
@@ -613,15 +613,23 @@ def _band_of(models: ServedModels, model_id: int) -> SimilarityBand | None:
     return next((model.calibration.band for model in models.served if model.id == model_id), None)
 
 
-async def _reading(pool: Pool, resident: ResidentSpaces, embedder: RunningEmbedder) -> Reading:
+async def _reading(
+    pool: Pool, resident: ResidentSpaces, embedder: RunningEmbedder, count: RememberingCounter
+) -> Reading:
     """What is read when somebody looks; without the database, what can be known without it."""
     spaces, size_bytes = resident.sizes
     gauges: dict[str, float] = {"resident_spaces": spaces, "resident_bytes": size_bytes}
     stats = pool.get_stats()
     gauges |= {"pool_connections": stats.get("pool_size", 0), "pool_waiting": stats.get("requests_waiting", 0)}
     counters: dict[str, float] = {"pool_timeouts": stats.get("requests_errors", 0)}
+    caches = {
+        "resident_space": (resident.hits, resident.misses),
+        "token_count": (count.hits, count.misses),
+        "text": counted(),
+    }
     if isinstance(embedder, CountsBatches):
-        done = embedder.counts
+        done, asked = embedder.counts, embedder.asked
+        caches["query_vector"] = (asked.hits, asked.misses)
         counters |= {"embedder_batches": done.batches, "embedder_texts": done.texts, "embedder_seconds": done.seconds}
     with suppress(UnavailableError, TimeoutError):
         state = await asyncio.wait_for(queue_state(pool), _READING_SECONDS)
@@ -631,7 +639,7 @@ async def _reading(pool: Pool, resident: ResidentSpaces, embedder: RunningEmbedd
             "queue_failed": state.failed,
             "queue_workers": state.workers,
         }
-    return Reading(gauges, counters)
+    return Reading(gauges, counters, caches)
 
 
 @dataclass(frozen=True, slots=True)
