@@ -39,8 +39,8 @@ def _fact(where: str, one: Any, choices: Choices) -> Fact:
         space=space,
         mark=mark_of("mem0", one.get("id") or said),
         learnt_at=learnt,
-        body=given(
-            text=said,
+        body={"text": said}
+        | given(
             category=known[0] if known else None,
             tags=tags(categories, [f"{name}:{value}" for name, value in metadata.items() if _is_plain(name, value)]),
             valid_from=wire(learnt),

@@ -68,7 +68,7 @@ def causes_of(client, tenant, app, runtime):
     ours = {"X-Ricordo-Key": tenant.key}
     return {
         "invalid-input": lambda: client.post("/memories", json={**MEMORY, "mood": "good"}),
-        "malformed-json": lambda: client.post("/memories", content=b"{"),
+        "malformed-json": lambda: client.post("/memories", content=b"{", headers={"Content-Type": "application/json"}),
         "unauthenticated": lambda: client.get("/spaces", headers={"Authorization": "Bearer rk_wrong"}),
         "forbidden": lambda: client.post("/memories", json=MEMORY, headers=reader),
         "not-found": lambda: client.get("/nowhere"),
