@@ -226,8 +226,7 @@ def count(url, tenant_id, table) -> int:
 
 
 @pytest.mark.parametrize("format_", ["chatgpt", "mem0"])
-async def test_a_run_that_is_killed_goes_on_where_it_was(tenant, database_url, tmp_path, runtime, format_):
-    assert runtime is not None
+def test_a_run_that_is_killed_goes_on_where_it_was(tenant, database_url, tmp_path, format_):
     file = tmp_path / "export.json"
     many = 600
     if format_ == "chatgpt":
@@ -247,7 +246,7 @@ async def test_a_run_that_is_killed_goes_on_where_it_was(tenant, database_url, t
     process.wait()
     assert count(database_url, tenant_id, table) < many
     for _ in range(2):
-        done = subprocess.run(**command(database_url, file, *options, capture_output=True, text=True))
+        done = subprocess.run(**command(database_url, file, *options, capture_output=True, text=True, check=False))
         assert done.returncode == 0, done.stderr
         assert count(database_url, tenant_id, table) == many
     assert f"{many} here already" in done.stdout
@@ -263,7 +262,7 @@ def test_the_command_says_what_it_cannot_do(database_url, tmp_path, tenant):
         ('{"results": [5]}', ["--dry-run"], "line 1: it is no memory"),
     ]:
         file.write_text(content)
-        done = subprocess.run(**command(database_url, file, *options, capture_output=True, text=True))
+        done = subprocess.run(**command(database_url, file, *options, capture_output=True, text=True, check=False))
         assert done.returncode != 0
         assert said in done.stderr.replace("\n", " "), done.stderr
         assert "Traceback" not in done.stderr

@@ -65,7 +65,7 @@ def causes_of(client, tenant, app, runtime):
         return await client.get("/spaces")
 
     chat = {"model": "any", "messages": [{"role": "user", "content": "Hello"}]}
-    ours = {"X-Ricordo-Key": tenant.key}
+    ours = {"X-Ricordo-Key": tenant.key, "X-Ricordo-Space": SPACE}
     return {
         "invalid-input": lambda: client.post("/memories", json={**MEMORY, "mood": "good"}),
         "malformed-json": lambda: client.post("/memories", content=b"{", headers={"Content-Type": "application/json"}),

@@ -84,6 +84,19 @@ async def test_every_tool_is_listed_and_can_be_called(connect_to, url, tenant, c
         assert "cor_" in put_right
         unknown = await told(model, "answer_question", id="../spaces", choice="everywhere")
         assert "not-found" in unknown[0]
+        kept = (await told(model, "remember", text="I own a kayak"))[0]
+        erased = await told(model, "forget", ids=[kept.partition("(")[2].partition(")")[0]])
+        assert erased == ("Erased for good: 1.", False)
+
+        templates = {t.uri_template for t in (await model.list_resource_templates()).resource_templates}
+        assert templates == {"ricordo://profile/{space}", "ricordo://soul/{space}"}
+        assert "telescope" in (await model.read_resource(f"ricordo://profile/{SPACE}")).contents[0].text
+        assert "You are Nonna." in (await model.read_resource("ricordo://soul/agent:nonna")).contents[0].text
+
+
+@pytest.mark.parametrize("connect_to", TRANSPORTS)
+async def test_questions_are_answered_and_records_changed(connect_to, url, tenant, client):
+    async with connect_to(url, tenant.key, SPACE) as model:
         assert await told(model, "open_questions") == ("No question is open.", False)
         await client.post("/memories", json={"space": SPACE, "text": "Mira's eyes are blue."})
         wrong = {"space": SPACE, "said": "Mira's eyes are green, not blue.", "scopes": ["story:au1"]}
@@ -105,15 +118,6 @@ async def test_every_tool_is_listed_and_can_be_called(connect_to, url, tenant, c
         stale = await told(model, "change_record", id=record, version=1, status="open")
         assert ("precondition-failed" in stale[0], stale[1]) == (True, True)
         assert await told(model, "read_records") == ("There is no such record.", False)
-
-        kept = (await told(model, "remember", text="I own a kayak"))[0]
-        erased = await told(model, "forget", ids=[kept.partition("(")[2].partition(")")[0]])
-        assert erased == ("Erased for good: 1.", False)
-
-        templates = {t.uri_template for t in (await model.list_resource_templates()).resource_templates}
-        assert templates == {"ricordo://profile/{space}", "ricordo://soul/{space}"}
-        assert "telescope" in (await model.read_resource(f"ricordo://profile/{SPACE}")).contents[0].text
-        assert "You are Nonna." in (await model.read_resource("ricordo://soul/agent:nonna")).contents[0].text
 
 
 @pytest.mark.parametrize("connect_to", TRANSPORTS)

@@ -125,7 +125,7 @@ def assemble_live(
     timeout: float = ASSEMBLE_TIMEOUT_S,
     fallback: str | None = None,
 ) -> Call[Assembly]:
-    """The system prompt for a batch of many people's messages, as `post_turn` has them. `fallback` as for `assemble`."""
+    """The system prompt for a batch of many people's messages, as in `post_turn`. `fallback` as in `assemble`."""
     body = {
         **_live(stream, batch, persona, agents, lore, viewers, scopes, history, session, timeout_ms),
         "as_of": as_of,

@@ -94,7 +94,8 @@ def test_memories_of_mem0_keep_whose_they_are_and_since_when(written):
 
 def test_lore_has_its_keys_as_tags_and_what_is_switched_off_stays_out(written):
     book = {"name": "Harbour", "entries": {
-        "0": {"uid": 0, "key": ["Calypso", "/ship/i"], "keysecondary": ["reactor"], "comment": "The ship", "content": "The Calypso leaks."},
+        "0": {"uid": 0, "key": ["Calypso", "/ship/i"], "keysecondary": ["reactor"], "comment": "The ship",
+              "content": "The Calypso leaks."},
         "1": {"uid": 1, "key": [], "content": "It always rains.", "constant": True},
         "2": {"uid": 2, "key": ["x"], "content": "Not yet.", "disable": True},
         "3": {"uid": 3, "key": ["x"], "content": ["?"]},
