@@ -142,6 +142,7 @@ class Import:
         said = [one for exchange in exchanges for one in exchange.said]
         known: frozenset[UUID] = frozenset()
         buried: dict[str, str] = {}
+        done: list[UUID] = []
         if self.runtime is not None and self.caller is not None:
             address = self.caller.space(space)
             known = await self.runtime.arrivals.known(address, [one.mark for one in said])
@@ -153,13 +154,12 @@ class Import:
             self.done.known += len(exchange.said) - len(fresh)
             kept = [one for one in fresh if not _is_buried(one, buried)]
             self.done.forgotten += len(fresh) - len(kept)
+            done += [one.mark for one in fresh if one not in kept]
             sound = [one for one in kept if self._is_sound(one)]
-            if sound:
-                await self._post(exchange, sound)
+            if sound and await self._post(exchange, sound):
+                done += [one.mark for one in sound]
         if self.runtime is not None and self.caller is not None:
-            await self.runtime.arrivals.note(
-                self.caller.space(space), [one.mark for one in said if one.mark not in known]
-            )
+            await self.runtime.arrivals.note(self.caller.space(space), done)
 
     def _is_sound(self, said: Said) -> bool:
         try:
@@ -169,7 +169,8 @@ class Import:
             return False
         return True
 
-    async def _post(self, exchange: Exchange, said: Sequence[Said]) -> None:
+    async def _post(self, exchange: Exchange, said: Sequence[Said]) -> bool:
+        """Store a turn; whether it could be."""
         place = "stream" if exchange.space.startswith("stream:") else "space"
         body = {
             place: exchange.space,
@@ -183,10 +184,11 @@ class Import:
                 await self.runtime.turns.post(self.caller, turn.to_domain(), self.now)
         except (ValidationError, ConflictError, InvalidInputError) as error:
             self._bad(Bad(said[0].where, _why(error)))
-            return
+            return False
         self.done.turns += 1
         self.done.messages += len(said)
         self.done.cut += sum(one.cut for one in said)
+        return True
 
     async def _shape(self, block: Block) -> None:
         """Make a soul block unless there is one of its name. One that is never served, or does not fit, is inactive."""

@@ -153,6 +153,8 @@ async def test_bad_rows_are_named_and_the_rest_comes(bring, client):
     assert [m["text"] for m in await listed(client, "/memories", space=SPACE)] == ["I sew", "I row"]
     chat, told = await bring([conversation(("user", "fine"), ("user", "a\0b"), ("user", "x" * 20_001))])
     assert (chat.messages, chat.bad, chat.cut) == (2, 1, 1)
+    again, told = await bring([conversation(("user", "fine"), ("user", "a\0b"), ("user", "x" * 20_001))])
+    assert (again.messages, again.known, again.bad, len(told)) == (0, 2, 1, 1)  # what is bad is told every time
 
 
 async def test_a_file_that_breaks_off_brings_what_came_before(bring, client):
@@ -246,7 +248,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tenant, database_url, tmp_pat
     process.wait()
     assert count(database_url, tenant_id, table) < many
     for _ in range(2):
-        done = subprocess.run(**command(database_url, file, *options, capture_output=True, text=True, check=False))
+        done = subprocess.run(**command(database_url, file, *options, capture_output=True, text=True), check=False)
         assert done.returncode == 0, done.stderr
         assert count(database_url, tenant_id, table) == many
     assert f"{many} here already" in done.stdout
@@ -262,7 +264,7 @@ def test_the_command_says_what_it_cannot_do(database_url, tmp_path, tenant):
         ('{"results": [5]}', ["--dry-run"], "line 1: it is no memory"),
     ]:
         file.write_text(content)
-        done = subprocess.run(**command(database_url, file, *options, capture_output=True, text=True, check=False))
+        done = subprocess.run(**command(database_url, file, *options, capture_output=True, text=True), check=False)
         assert done.returncode != 0
         assert said in done.stderr.replace("\n", " "), done.stderr
         assert "Traceback" not in done.stderr

@@ -106,8 +106,29 @@ def test_other_shapes_are_broken_or_empty(tmp_path, kind, content):
     assert all(isinstance(one, BrokenFileError) for one in read(path, kind))
 
 
-NAMES = """mapping current_node message author role content parts id memory user_id metadata entries key comment uid data
-name description character_book results create_time""".split()
+NAMES = [
+    "mapping",
+    "current_node",
+    "message",
+    "author",
+    "role",
+    "content",
+    "parts",
+    "id",
+    "memory",
+    "user_id",
+    "metadata",
+    "entries",
+    "key",
+    "comment",
+    "uid",
+    "data",
+    "name",
+    "description",
+    "character_book",
+    "results",
+    "create_time",
+]
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
