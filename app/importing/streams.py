@@ -6,9 +6,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, TextIO, cast
-
-from typing_extensions import Buffer
+from typing import Any, BinaryIO, Final, TextIO, cast
 
 from app.importing.items import BrokenFileError
 
@@ -38,7 +36,7 @@ class Counted(io.RawIOBase):
         """It is."""
         return True
 
-    def readinto(self, buffer: Buffer, /) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         """Read what fits."""
         room = memoryview(buffer).cast("B")
         try:

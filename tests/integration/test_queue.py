@@ -1,15 +1,19 @@
 """The queue: what fails, what dies, what is late; and the outbox, which is never half full."""
 
 import asyncio
+import io
+import json
 from uuid import uuid4
 
 import psycopg
 import pytest
+import structlog
 from structlog.testing import capture_logs
 
 from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
+from app.logs import where_it_failed
 from app.runtime import new_uuid
 from app.store.queue import ATTEMPTS, DEATHS, Queue, delay_s, queue_state
 from app.store.turns import PostgresTurns
@@ -134,6 +138,25 @@ async def test_a_permanent_error_is_terminal_at_once_and_its_reason_is_kept(worl
     assert (job.state, job.attempts, job.error) == (JobState.FAILED, 1, "ValueError: this text cannot be read")
     state = await queue_state(world.store.pool)
     assert (state.failed, state.name) == (1, "poisoned")
+
+
+async def test_the_log_says_of_a_failed_job_which_and_where_and_quotes_nothing(world):
+    world.does(refuse)
+    await world.post()
+    log = io.StringIO()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            "app.store.queue._log",
+            structlog.wrap_logger(
+                structlog.WriteLogger(log), processors=[where_it_failed, structlog.processors.JSONRenderer()]
+            ),
+        )
+        await world.queue.drain()
+    (job,) = await world.jobs()
+    told = json.loads(log.getvalue())
+    assert (told["event"], told["job"]) == ("a job failed", str(job.id.uuid))
+    assert told["exception"][0]["type"] == "ValueError"
+    assert "cannot be read" not in log.getvalue()
 
 
 async def test_a_failed_job_is_tried_again_when_somebody_asks(world):
