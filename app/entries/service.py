@@ -14,6 +14,7 @@ from app.domain.evidence import Evidence, MessageVersion
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
+from app.entries.arrivals import Arrival, Arrived, settle_in
 from app.entries.decide import (
     WITHHELD,
     Settled,
@@ -384,6 +385,18 @@ class EntryService:
             fresh = [(one, index_of[one.of, one.key]) for one in weighed.fresh]
             await add(unit, space, turn, fresh, self.new_id)
         return True
+
+    async def bring(self, caller: Caller, space_name: str, arrivals: Sequence[Arrival]) -> tuple[Arrived, ...]:
+        """Take memories in that come from another program, once each; what became of each, in their order.
+
+        Raises:
+            ForbiddenError: If the key may not write there.
+            UnavailableError: If the embedder or the database does not answer; then none of them came.
+        """
+        space = caller.writable_space(space_name)
+        known = [replace(one, content=_with_claim(one.content, Tier.MEMORIES)) for one in arrivals]
+        async with self._indexed(space, [one.content for one in known]) as (unit, indexes):
+            return await settle_in(unit, space, list(zip(known, indexes, strict=True)), self.new_id)
 
     async def delete(self, caller: Caller, entry_id: PublicId, *, if_version: int | None = None) -> Erased:
         """Erase an entry physically: every version, index row, count and proposal; so too what was merged into it.

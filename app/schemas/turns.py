@@ -315,7 +315,7 @@ class MessagesQuery(WireModel):
 
 
 class JobReply(WireModel):
-    """Work on a turn or conversation: `waiting` (also while it is tried again), `succeeded` or `failed`, and why.
+    """Work on a turn or conversation: `waiting` (also to be tried again), `running`, `succeeded` or `failed`, and why.
 
     `note` says whom a barrier kept out of personal memory, and what came of the corrections and wishes to be forgotten
     that were said, or why they were left alone.

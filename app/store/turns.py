@@ -360,7 +360,16 @@ class PostgresTurns:
     ) -> tuple[Job, ...]:
         """Jobs, newest first."""
         names = None if spaces is None else list(spaces)
-        parameters = {"tenant_id": tenant_id, "spaces": names, "state": state, "limit": limit, "before": before}
+        is_running = {JobState.WAITING: False, JobState.RUNNING: True}.get(state) if state is not None else None
+        stored = JobState.WAITING if is_running else state
+        parameters = {
+            "tenant_id": tenant_id,
+            "spaces": names,
+            "state": stored,
+            "is_running": is_running,
+            "limit": limit,
+            "before": before,
+        }
         async with tenant_transaction(self.pool, tenant_id) as connection:
             return tuple(map(_job, await _rows(connection, _JOBS["list_jobs"], parameters)))
 
@@ -586,7 +595,7 @@ def _job(row: Row) -> Job:
         task=task,
         subject=PublicId(row["subject"], row["space_id"], SUBJECT_KIND[task]),
         erase=row["erase"],
-        state=JobState(row["state"]),
+        state=JobState.RUNNING if row["is_running"] else JobState(row["state"]),
         attempts=row["attempts"],
         error=row["error"],
         created_at=row["created_at"],
