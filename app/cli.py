@@ -7,12 +7,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import orjson
 import psycopg
 import pydantic
 import typer
@@ -23,12 +26,16 @@ from app import changing, consolidating
 from app.api.openapi import VERSION
 from app.changing import Meter
 from app.consolidation.service import Progress, Report
-from app.domain.callers import ROLES, NewKey
+from app.doctor import examine
+from app.domain.callers import ROLES, Caller, NewKey, Role
 from app.domain.errors import UnavailableError
 from app.domain.spaces import SpaceKey, check_space
 from app.embedding.measure import measure
 from app.embedding.pairs import built_in_pairs, read_pairs
 from app.embedding.report import report
+from app.importing.formats import Format, format_of, opened_items
+from app.importing.items import Bad, BrokenFileError, Choices, Item
+from app.importing.service import Import, Outcome
 from app.logs import configure_logging
 from app.reembed.service import ModelStatus
 from app.runtime import (
@@ -106,6 +113,23 @@ def serve_model(
         from app.mcp_server.server import serve_stdio  # noqa: PLC0415 - the SDK takes 0.6 s to load
 
         await serve_stdio(url or f"http://{settings.host}:{settings.port}", key, named, VERSION)
+
+    _run(work)
+
+
+@app.command("doctor")
+def see_doctor(*, as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False) -> None:
+    """Look for what keeps the service from working well, and say what to do. Nothing is changed; 1 on a failure."""
+
+    async def work(settings: Settings) -> None:
+        found = await examine(settings)
+        if as_json:
+            typer.echo(orjson.dumps([asdict(one) for one in found], option=orjson.OPT_INDENT_2).decode())
+        else:
+            for one in found:
+                typer.echo(one.line())
+        if any(one.state == "fail" for one in found):
+            sys.exit(1)
 
     _run(work)
 
@@ -196,13 +220,47 @@ def export_space(
 
 
 @app.command("import")
-def import_space(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="What `ricordo export` wrote.")],
-    space: Annotated[str | None, typer.Option(help="Into which space; the exported one by default.")] = None,
+def import_space(  # noqa: PLR0917 - typer calls it by name
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="An export, or - see docs/importing.md.")],
+    space: Annotated[str | None, typer.Option(help="Into which space; where the file says by default.")] = None,
     tenant: Tenant = DEFAULT_TENANT,
+    kind: Annotated[
+        Format | None, typer.Option("--format", help="What the file is; by default what it looks like.")
+    ] = None,
+    session: Annotated[str | None, typer.Option(help="For a chat log: the conversation's name.")] = None,
+    agent: Annotated[str | None, typer.Option(help="For a chat log: who in it is the agent.")] = None,
+    zone: Annotated[str, typer.Option(help="The time zone of times that name none, such as Europe/Rome.")] = "UTC",
+    dates: Annotated[
+        Literal["day-first", "month-first"] | None, typer.Option(help="For a chat log: how to read 3/4/2024.")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="Of the file, if it is no Unicode.")] = None,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only read the file, and say what is in it.")] = False,
 ) -> None:
-    """Read a space from a file. What was forgotten here stays away; what is here already stays as it is."""
+    """Read what `ricordo export`, ChatGPT, mem0, SillyTavern or a chat program wrote.
+
+    What was forgotten here stays away; what is here already stays as it is. It can be stopped and run again.
+    """
     wanted = None if space is None else _space(space)
+    try:
+        found = kind or format_of(file, encoding)
+        choices = Choices(
+            name=file.stem,
+            zone=ZoneInfo(zone),
+            space=wanted,
+            session=session,
+            agent=agent,
+            day_first=None if dates is None else dates == "day-first",
+        )
+    except (BrokenFileError, OSError) as error:
+        _fail(f"{file}: {error}")
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise typer.BadParameter(f"--zone: {error}") from error
+    if found is not Format.RICORDO:
+        _import_foreign(file, found, choices, tenant, encoding, dry_run=dry_run)
+        return
+    if dry_run:
+        raise typer.BadParameter("--dry-run: what `ricordo export` wrote is imported whole or not at all")
 
     async def work(settings: Settings) -> None:
         lines = file.read_bytes().splitlines()
@@ -223,6 +281,47 @@ def import_space(
         )
 
     _run(work)
+
+
+def _import_foreign(
+    file: Path, kind: Format, choices: Choices, tenant: str, encoding: str | None, *, dry_run: bool
+) -> None:
+    if kind in {Format.CHATGPT, Format.CHAT} and choices.space is None:
+        raise typer.BadParameter("--space: say whose chat it is, such as user:42 or stream:kitchen")
+
+    async def work(settings: Settings) -> None:
+        try:
+            with opened_items(file, kind, choices, encoding) as (items, read):
+                done = await _bring(settings, None if dry_run else tenant, items, read)
+        except BrokenFileError as error:
+            raise ConfigurationError(
+                f"{file}: {error}. What came before is in; run it again once that is mended"
+            ) from error
+        for line in done.lines(dry_run=dry_run):
+            typer.echo(line)
+        if done.bad:
+            sys.exit(1)
+
+    _run(work)
+
+
+async def _bring(settings: Settings, tenant: str | None, items: Iterator[Item], read: Callable[[], float]) -> Outcome:
+    """Write items for a tenant; for none, only say what would be written."""
+
+    def report(bad: Bad) -> None:
+        typer.echo(f"{bad.where}: {bad.why}".encode("ascii", "backslashreplace").decode(), err=True)
+
+    def progress(done: Outcome) -> None:
+        if done.read and done.read % 1_000 == 0:
+            typer.echo(f"{done.read:,} items, {read():.0%} of the file", err=True)
+
+    now = datetime.now(UTC)
+    if tenant is None:
+        return await Import(None, None, now, report).bring(items, progress)
+    async with open_keys(settings, tenant, create=True) as (tenant_id, _):
+        caller = Caller(tenant_id, Role.ADMINISTRATOR)
+    async with open_runtime(settings) as runtime:
+        return await Import(caller, runtime, now, report).bring(items, progress)
 
 
 @app.command()

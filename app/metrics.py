@@ -20,10 +20,12 @@ class Reading:
     Attributes:
         gauges: By name without prefix.
         counters: Likewise, without `_total`.
+        caches: By name: how often what was asked for was there, and how often not.
     """
 
     gauges: Mapping[str, float]
     counters: Mapping[str, float]
+    caches: Mapping[str, tuple[int, int]]
 
 
 DESCRIPTIONS = {
@@ -100,8 +102,14 @@ class _Read(Collector):
         self._reading = reading
 
     def collect(self) -> Iterator[Metric]:
-        """Each value as a family of one."""
+        """Each value as a family of one; caches as one family each for hits and misses."""
         for name, value in self._reading.gauges.items():
             yield GaugeMetricFamily(f"ricordo_{name}", DESCRIPTIONS[name], value)
         for name, value in self._reading.counters.items():
             yield CounterMetricFamily(f"ricordo_{name}", DESCRIPTIONS[name], value)
+        hits = CounterMetricFamily("ricordo_cache_hits", "How often it was there.", labels=["cache"])
+        misses = CounterMetricFamily("ricordo_cache_misses", "How often it was not.", labels=["cache"])
+        for cache, counts in self._reading.caches.items():
+            hits.add_metric([cache], counts[0])
+            misses.add_metric([cache], counts[1])
+        yield from (hits, misses)

@@ -28,9 +28,10 @@ from app.assembly.records import Message as Said
 from app.assembly.render import MARKUP, render_block, render_section
 from app.assembly.service import AssemblyService
 from app.consolidation.service import ConsolidationService
-from app.contradictions.caches import forget_texts
+from app.contradictions.caches import counted, forget_texts
 from app.contradictions.claims import derive_claim
 from app.contradictions.detect import SimilarityBand
+from app.corrections.conversation import ConversationWishes
 from app.corrections.service import CorrectionService
 from app.corrections.view import ViewStore
 from app.domain.callers import NewKey, Role
@@ -74,6 +75,7 @@ from app.soul.ports import SoulMeasure
 from app.soul.service import SoulService
 from app.store import embedded
 from app.store.archive import FolderArchive
+from app.store.arrivals import PostgresArrivals
 from app.store.assembly_log import PostgresAssemblyLog
 from app.store.consolidation import PostgresConsolidation
 from app.store.corrections import PostgresCorrections
@@ -98,7 +100,7 @@ from app.store.transfer import PostgresTransfer
 from app.store.turns import PostgresTurns
 from app.store.working import PostgresWorkingMemory, RedisWorkingMemory, connect_redis, ping_redis
 from app.text.terms import query_terms
-from app.text.tokens import remembering, token_counter
+from app.text.tokens import RememberingCounter, token_counter
 from app.traces import Traces, open_traces
 from app.turns.documents import heard, own_space
 from app.turns.ports import WorkingMemory
@@ -119,20 +121,27 @@ BuildStored = Callable[["Settings", str, Mapping[str, Any]], tuple[RunningEmbedd
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What works."""
+    """What works: of each part why it does not, None where it does."""
 
-    database: bool
-    embedder: bool
-    working_memory: bool
+    database: str | None
+    embedder: str | None
+    working_memory: str | None
     queue: QueueState | None
 
     @property
     def status(self) -> str:
         """In one word: without the embedder prompts get worse, without the database there are none."""
-        if not self.database:
+        if self.database is not None:
             return "unavailable"
-        well = self.embedder and self.working_memory and self.queue is not None and self.queue.name == "ok"
-        return "ok" if well else "degraded"
+        return "degraded" if self.why else "ok"
+
+    @property
+    def why(self) -> list[str]:
+        """What is not well, part by part, in words that hold no text, key or address."""
+        parts = {"database": self.database, "embedder": self.embedder, "working_memory": self.working_memory}
+        told = [f"{name}: {reason}" for name, reason in parts.items() if reason is not None]
+        queue = "does not answer" if self.queue is None else self.queue.why
+        return told if queue is None else [*told, f"queue: {queue}"]
 
     @property
     def queue_json(self) -> Mapping[str, Any]:
@@ -154,19 +163,21 @@ class Probes:
         """Ask all."""
         return Health(
             *await asyncio.gather(
-                self._works(self.database()),
-                self._works(self.embedder()),
-                self._works(self.working_memory()),
+                self._trouble(self.database()),
+                self._trouble(self.embedder()),
+                self._trouble(self.working_memory()),
                 self._queue(),
             )
         )
 
-    async def _works(self, probe: Coroutine[Any, Any, object]) -> bool:
+    async def _trouble(self, probe: Coroutine[Any, Any, object]) -> str | None:
         try:
             await asyncio.wait_for(probe, self.timeout_s)
-        except (TimeoutError, UnavailableError):
-            return False
-        return True
+        except TimeoutError:
+            return f"does not answer within {self.timeout_s:g} s"
+        except UnavailableError:
+            return "does not answer"
+        return None
 
     async def _queue(self) -> QueueState | None:
         try:
@@ -186,6 +197,7 @@ class Runtime:
     views: ViewStore
     forgetting: ForgettingService
     transfer: PostgresTransfer
+    arrivals: PostgresArrivals
     soul: SoulService
     records: RecordService
     search: SearchService
@@ -236,7 +248,7 @@ async def open_database(settings: Settings) -> AsyncIterator[str]:
     The schema is brought up to date either way.
     """
     if settings.database_url is not None:
-        url = _database_url(settings.database_url.get_secret_value())
+        url = database_url_of(settings.database_url.get_secret_value())
         await asyncio.to_thread(migrate, url)
         yield url
         return
@@ -249,7 +261,7 @@ async def open_database(settings: Settings) -> AsyncIterator[str]:
         await asyncio.to_thread((await starting).stop)
 
 
-def _database_url(given: str) -> str:
+def database_url_of(given: str) -> str:
     """The URL, with a bound on the time that connecting may take unless it names one.
 
     Raises:
@@ -345,7 +357,7 @@ async def open_runtime_with(
         async with open_database(settings) as url:
             model = await _started(url, settings, embedder, loading)
             await asyncio.to_thread(_ensure_first_key, settings, url)
-            count = remembering(await counting)
+            count = RememberingCounter(await counting)
             await warming
             async with create_pool(url, settings.database_connections) as pool:
                 models = ServedModels(
@@ -511,7 +523,7 @@ def _build(
     resident: ResidentSpaces,
     *,
     embedder: RunningEmbedder,
-    count: TokenCounter,
+    count: RememberingCounter,
     outside: "_Outside",
 ) -> Runtime:
 
@@ -532,7 +544,10 @@ def _build(
     model = None if outside.completer is None else BudgetedCompleter(outside.completer, budget, count)
     summariser = None if model is None else LlmSummariser(model)
     extraction = ExtractionService(model)
-    tasks = TurnTasks(turns, entries, working, entries, extraction, _now, summariser)
+    kept_corrections = PostgresCorrections(pool, turns, drop)
+    corrections = CorrectionService(kept_corrections, models, new_id)
+    wishes = ConversationWishes(corrections)
+    tasks = TurnTasks(turns, entries, working, entries, extraction, wishes, _now, summariser)
     queue.handlers.update(tasks.handlers)
     archive_dir = settings.history_archive_dir
     archive = None if archive_dir is None else FolderArchive(archive_dir)
@@ -548,10 +563,11 @@ def _build(
         keys=PostgresKeys(pool, new_secret, new_uuid, time.monotonic),
         spaces=PostgresSpaces(pool),
         entries=entries,
-        corrections=CorrectionService(PostgresCorrections(pool), models, new_id),
-        views=PostgresCorrections(pool),
+        corrections=corrections,
+        views=kept_corrections,
         transfer=PostgresTransfer(pool),
-        forgetting=ForgettingService(PostgresForgetting(pool, drop), new_id),
+        arrivals=PostgresArrivals(pool),
+        forgetting=ForgettingService(PostgresForgetting(pool, turns, drop), working, new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         records=RecordService(PostgresRecords(pool, turns.enqueue), new_id),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
@@ -592,7 +608,7 @@ def _build(
         upstream=outside.upstream,
         metrics=Metrics(),
         traces=outside.traces,
-        read_metrics=partial(_reading, pool, resident, embedder),
+        read_metrics=partial(_reading, pool, resident, embedder, count),
     )
 
 
@@ -601,15 +617,23 @@ def _band_of(models: ServedModels, model_id: int) -> SimilarityBand | None:
     return next((model.calibration.band for model in models.served if model.id == model_id), None)
 
 
-async def _reading(pool: Pool, resident: ResidentSpaces, embedder: RunningEmbedder) -> Reading:
+async def _reading(
+    pool: Pool, resident: ResidentSpaces, embedder: RunningEmbedder, count: RememberingCounter
+) -> Reading:
     """What is read when somebody looks; without the database, what can be known without it."""
     spaces, size_bytes = resident.sizes
     gauges: dict[str, float] = {"resident_spaces": spaces, "resident_bytes": size_bytes}
     stats = pool.get_stats()
     gauges |= {"pool_connections": stats.get("pool_size", 0), "pool_waiting": stats.get("requests_waiting", 0)}
     counters: dict[str, float] = {"pool_timeouts": stats.get("requests_errors", 0)}
+    caches = {
+        "resident_space": (resident.hits, resident.misses),
+        "token_count": (count.hits, count.misses),
+        "text": counted(),
+    }
     if isinstance(embedder, CountsBatches):
-        done = embedder.counts
+        done, asked = embedder.counts, embedder.asked
+        caches["query_vector"] = (asked.hits, asked.misses)
         counters |= {"embedder_batches": done.batches, "embedder_texts": done.texts, "embedder_seconds": done.seconds}
     with suppress(UnavailableError, TimeoutError):
         state = await asyncio.wait_for(queue_state(pool), _READING_SECONDS)
@@ -619,7 +643,7 @@ async def _reading(pool: Pool, resident: ResidentSpaces, embedder: RunningEmbedd
             "queue_failed": state.failed,
             "queue_workers": state.workers,
         }
-    return Reading(gauges, counters)
+    return Reading(gauges, counters, caches)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,14 @@ from evals.service import Service
 
 FOLDER = Path(__file__).parent / "data" / "corrections"
 _NOTE = re.compile(r"<note>(.*?)</note>\n?", re.DOTALL)
+_LATELY = re.compile(r"<recent_context>.*?</recent_context>\n?", re.DOTALL)
+"""What was said stands in the prompt as such; what is remembered of it is looked at."""
+
 _PATIENCE_MS = 30_000
 _MEMORY_FIELDS = ("scope", "category", "importance", "valid_from", "source")
 
 Step = Mapping[str, Any]
+Work = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +54,19 @@ def scripts(folder: Path = FOLDER) -> Iterator[Script]:
     for path in sorted(folder.glob("*.toml")):
         for raw in tomllib.loads(path.read_text(encoding="utf-8"))["conversation"]:
             sessions = tuple(tuple(session) for session in raw["sessions"])
-            yield Script(path.stem, raw["name"], raw["about"], sessions)
+            yield Script(path.stem.rpartition(".")[2], raw["name"], raw["about"], sessions)
 
 
-async def play(script: Script, client: httpx.AsyncClient, space: str) -> None:
+async def play(script: Script, client: httpx.AsyncClient, space: str, work: Work) -> None:
     """Play a conversation in a space of its own.
+
+    Args:
+        work: Does all the work that is due.
 
     Raises:
         ScriptError: At the first step that comes out otherwise.
     """
-    player = _Player(client, space)
+    player = _Player(client, space, work)
     for number, session in enumerate(script.sessions, 1):
         for step in session:
             try:
@@ -82,7 +89,7 @@ async def play_all(service: Service, tally: Tally) -> tuple[str, ...]:
     async with httpx.AsyncClient(transport=transport, base_url="http://evals/api/v1", headers=headers) as client:
         for number, script in enumerate(scripts()):
             try:
-                await play(script, client, f"user:script-{number}")
+                await play(script, client, f"user:script-{number}", service.runtime.queue.drain)
                 passed = True
             except ScriptError as error:
                 failed.append(str(error).partition("\n")[0])
@@ -96,15 +103,31 @@ async def play_all(service: Service, tally: Tally) -> tuple[str, ...]:
 class _Player:
     client: httpx.AsyncClient
     space: str
+    work: Work
     question: Mapping[str, Any] | None = None
 
     async def play(self, step: Step) -> None:
         """Do one step, and look at what comes of it."""
-        for name in ("remember", "correct", "choose", "forget", "ask"):
+        for name in ("say", "remember", "correct", "choose", "forget", "ask"):
             if name in step:
                 await getattr(self, f"_{name}")(step)
                 return
         raise ScriptError("no step of this kind")
+
+    async def _say(self, step: Step) -> None:
+        message = {"text": step["say"], **({"author": {"name": step["by"]}} if "by" in step else {})}
+        body: dict[str, Any] = {"session": "script", "messages": [message], "scope": step.get("in", "")}
+        if "reply" in step:
+            body["reply"] = {"text": step["reply"]}
+        turn = await self._post("/turns", body)
+        for _ in range(2):  # what is forgotten makes work of its own
+            await self.work()
+        corrections = _json(await self.client.get(f"/turns/{turn['id']}"))["corrections"]
+        if step["outcome"] == "nothing":
+            _check(not corrections, str([correction["told"] for correction in corrections]))
+        else:
+            _check(len(corrections) == 1, f"{len(corrections)} corrections")
+            self._look(step, corrections[0])
 
     async def _remember(self, step: Step) -> None:
         fields = {name: step[name] for name in _MEMORY_FIELDS if name in step}
@@ -139,7 +162,7 @@ class _Player:
     async def _ask(self, step: Step) -> None:
         body = {"query": step["ask"], "scopes": step.get("in", []), "timeout_ms": _PATIENCE_MS}
         prompt = (await self._post("/context/assemble", body))["prompt"]
-        notes, rest = " ".join(_NOTE.findall(prompt)), _NOTE.sub("", prompt)
+        notes, rest = " ".join(_NOTE.findall(prompt)), _LATELY.sub("", _NOTE.sub("", prompt))
         for name, text, wanted in (("must", rest, True), ("never", rest, False), ("told", notes, True)):
             _check(all((part in text) is wanted for part in step.get(name, ())), f"{name}:\n{prompt}")
         _check(not any(part in notes for part in step.get("untold", ())), f"untold:\n{prompt}")

@@ -19,12 +19,15 @@ async def live() -> Response:
 
 @router.get("/health/ready", summary="Whether prompts can be assembled", response_model=ReadyReply)
 async def ready(runtime: RuntimeDep) -> Response:
-    """`degraded` while something else than the database fails: prompts are assembled. 503 without the database."""
+    """`degraded` while something else than the database fails: prompts are assembled. 503 without the database.
+
+    `why` says which part is not well, and why.
+    """
     health = await runtime.probes.check()
     parts = {"database": health.database, "embedder": health.embedder, "working_memory": health.working_memory}
-    states = {name: _state(works=works) for name, works in parts.items()}
-    reply = {"status": health.status, **states, "queue": health.queue_json}
-    return json_response(reply, 200 if health.database else 503)
+    states = {name: _state(works=trouble is None) for name, trouble in parts.items()}
+    reply = {"status": health.status, **states, "queue": health.queue_json, "why": health.why}
+    return json_response(reply, 200 if health.database is None else 503)
 
 
 @router.get("/metrics", summary="Metrics for Prometheus", response_class=PlainTextResponse)

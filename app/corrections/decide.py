@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.contradictions.claims import claim_key, derive_claim, values_conflict
+from app.contradictions.claims import claim_key, derive_claim, value_key, values_conflict
 from app.contradictions.resolve import scope_strength
-from app.corrections.matching import in_words, replaced, rewritten, same_but_for, says
+from app.corrections.matching import in_words, replaced, rewritten, same_but_for, says, words_of
 from app.corrections.phrases import quote, say, where
-from app.corrections.reading import EVERYWHERE, Reading
-from app.corrections.records import Ask, Confirm, Decision, Move, Option, Refuse, Wanted, Write
-from app.domain.entries import Category, Content, Entry
+from app.corrections.reading import EVERYWHERE, Extent, Reading
+from app.corrections.records import Ask, Confirm, Decision, Erase, Move, Option, Refuse, Wanted, Write
+from app.domain.entries import PREFERENCE_CATEGORIES, Category, Claim, Content, Entry
+from app.domain.ids import PublicId
 from app.domain.spaces import visible_scopes
+from app.extraction.records import Said
+from app.extraction.rules import extract
 from app.text.normalise import normalise_text
 
 OPTIONS = 6
@@ -49,6 +52,10 @@ class _Statement:
 
 def decide(wanted: Wanted, reading: Reading, known: Known) -> Decision:
     """Decide what a correction does."""
+    if wanted.whole or wanted.erase is not None:
+        return Erase(known.entries) if known.entries else Refuse(say(reading.language, "left"))
+    if reading.forget is not None:
+        return _forget(reading, known)
     if wanted.entry_id or wanted.wrong:
         return _named_entry(wanted, reading, known)
     if wanted.claim is not None:
@@ -104,11 +111,62 @@ def _said(wanted: Wanted, reading: Reading, known: Known) -> Decision:
     content = _content(wanted, reading.statement)
     if content.claim is None and reading.old is None and not reading.marks:
         return Refuse(say(reading.language, "unclear"))
-    rivals = _rivals_of(content, known.entries)
-    if reading.old is not None:
-        said = tuple(entry for entry in rivals if says(entry, reading.old))
-        rivals = said or rivals or same_but_for(known.entries, reading.statement, reading.old)
-    return _place(wanted, reading, _Statement(content, rivals), known)
+    return _place(wanted, reading, _Statement(content, disputed(reading, known, content.claim)), known)
+
+
+def disputed(reading: Reading, known: Known, claim: Claim | None) -> tuple[Entry, ...]:
+    """The entries that say otherwise than a statement: by its claim, or in its words but for what was wrong."""
+    rivals = _rivals(claim, known.entries)
+    if reading.old is None or reading.statement is None:
+        return rivals
+    said = tuple(entry for entry in rivals if says(entry, reading.old))
+    return said or rivals or same_but_for(known.entries, reading.statement, reading.old)
+
+
+def _forget(reading: Reading, known: Known) -> Decision:
+    """What is named exactly is forgotten; anything else is asked about first."""
+    language = reading.language
+    if reading.forget is Extent.ALL:
+        return Ask(say(language, "ask_whole"), (_everything(language, whole=True), _nothing(language)))
+    exact: tuple[Entry, ...] = ()
+    found = known.entries
+    if reading.forget is Extent.FACT:
+        exact = _exactly(reading.about, known.entries)
+        said = frozenset(words_of(reading.about))
+        found = exact or tuple(entry for entry in known.entries if said <= set(words_of(entry.content.text)))
+    if exact and len({entry.content.scope for entry in exact}) == 1:
+        return Erase(exact)
+    if not found:
+        return Refuse(say(language, "not_known"))
+    shown = found[-OPTIONS:]  # what is not shown is not erased
+    options = [Option(str(e.id), f"“{quote(e.content.text)}”", scope=e.content.scope, erase=(e.id,)) for e in shown]
+    if len(shown) > 1:
+        options.append(_everything(language, erase=tuple(entry.id for entry in shown)))
+    return Ask(say(language, "ask_forget"), (*options, _nothing(language)))
+
+
+def _exactly(fact: str, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The entries that say just this: in the same words, or as the same claim."""
+    text, claim = normalise_text(fact), derive_claim(fact)
+    return tuple(
+        entry
+        for entry in entries
+        if normalise_text(entry.content.text) == text
+        or (
+            claim is not None
+            and entry.content.claim is not None
+            and claim_key(entry.content.claim) == claim_key(claim)
+            and value_key(entry.content.claim) == value_key(claim)
+        )
+    )
+
+
+def _everything(language: str, *, erase: tuple[PublicId, ...] | None = None, whole: bool = False) -> Option:
+    return Option("everything", say(language, "whole" if whole else "all"), erase=erase, whole=whole)
+
+
+def _nothing(language: str) -> Option:
+    return Option("nothing", say(language, "none"), erase=())
 
 
 def _swapped(wanted: Wanted, reading: Reading, known: Known) -> Decision:
@@ -135,12 +193,16 @@ def _content(wanted: Wanted, text: str) -> Content:
     category = wanted.category
     if category is None and claim is not None and claim_key(claim)[1] in _ORDERS:
         category = Category.OUTPUT_PREFERENCE
+    if category is None:
+        found = extract(Said("", text)).proposals
+        category = found[0].category if len(found) == 1 and found[0].category in PREFERENCE_CATEGORIES else None
+    asks = category is Category.OUTPUT_PREFERENCE or (wanted.category is None and category in PREFERENCE_CATEGORIES)
     return Content(
         text=text,
         claim=claim,
         claim_derived=claim is not None and wanted.claim is None,
         category=category,
-        importance=PREFERENCE_IMPORTANCE if category is Category.OUTPUT_PREFERENCE else None,
+        importance=PREFERENCE_IMPORTANCE if asks else None,
         valid_from=wanted.valid_from,
         author=wanted.actor,
         session=wanted.session,
@@ -150,7 +212,10 @@ def _content(wanted: Wanted, text: str) -> Content:
 
 def _rivals_of(content: Content, entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """The entries that claim another value of the same, in any scope."""
-    claim = content.claim
+    return _rivals(content.claim, entries)
+
+
+def _rivals(claim: Claim | None, entries: Sequence[Entry]) -> tuple[Entry, ...]:
     if claim is None:
         return ()
     found = [
@@ -294,5 +359,5 @@ def _which(meant: Sequence[tuple[Entry, str]], language: str) -> Ask:
 
 def searched(wanted: Wanted, reading: Reading) -> tuple[str, ...]:
     """The words by which the entries are found that may be meant, beside those with the same claim."""
-    texts = (wanted.wrong, reading.old, reading.statement, wanted.text)
+    texts = (wanted.wrong, reading.old, reading.statement, wanted.text, reading.about)
     return tuple(dict.fromkeys(text for text in texts if text))

@@ -21,6 +21,11 @@ class Lexicon:
         contrasts: The end of a sentence that names what was wrong.
         inverted: A verb before its subject, as it stands after a place; never matches where that order is unknown.
         leads: What may stand before a correction.
+        denials: What says, first in a sentence or alone, that something was wrong.
+        triggers: Folded words of which a message must have one to be read for corrections and wishes.
+        facts: Whole sentences that wish something to be forgotten, <fact>.
+        topics: The same for everything about a <topic>.
+        whole: The same for all that is known.
         moves: Whole sentences that change where the last correction holds.
         lasting: Says that something is to hold from now on.
         fleeting: Says that something is not to last.
@@ -35,6 +40,11 @@ class Lexicon:
     contrasts: tuple[re.Pattern[str], ...]
     inverted: re.Pattern[str]
     leads: re.Pattern[str]
+    denials: re.Pattern[str]
+    triggers: frozenset[str]
+    facts: tuple[re.Pattern[str], ...]
+    topics: tuple[re.Pattern[str], ...]
+    whole: tuple[re.Pattern[str], ...]
     moves: tuple[re.Pattern[str], ...]
     lasting: re.Pattern[str]
     fleeting: re.Pattern[str]
@@ -53,8 +63,14 @@ def lexicons() -> Mapping[str, Lexicon]:
 
 def _lexicon(code: str) -> Lexicon:
     raw: dict[str, Any] = tomllib.loads(files(__package__).joinpath("data", f"{code}.toml").read_text(encoding="utf-8"))
+    forget = raw["forget"]
     return Lexicon(
         code=code,
+        denials=re.compile(rf"\s*(?:{_any(raw['denials'])})(?=\s*[,:;.!–-]|\s*$|\s+\w)", _FLAGS),
+        triggers=frozenset(raw["triggers"].split()),
+        facts=_wishes(forget, "facts"),
+        topics=_wishes(forget, "topics"),
+        whole=_wishes(forget, "whole"),
         swaps=tuple(re.compile(pattern, _FLAGS) for pattern in raw["swaps"]),
         contrasts=tuple(re.compile(pattern, _FLAGS) for pattern in raw["contrasts"]),
         inverted=re.compile(raw["inverted"], _FLAGS),
@@ -68,6 +84,19 @@ def _lexicon(code: str) -> Lexicon:
         say=raw["say"],
         view=raw["view"],
     )
+
+
+def _wishes(forget: Mapping[str, Any], name: str) -> tuple[re.Pattern[str], ...]:
+    """Whole sentences that ask for something to be forgotten, plainly or politely."""
+    found = []
+    for pattern in forget[name]:
+        plain, polite = (pattern.replace("{verb}", forget[verb]) for verb in ("verb", "infinitive"))
+        forms = (
+            rf"{forget['before']}{plain}{forget['after']}",
+            rf"{forget['before']}{forget['polite']}{polite}{forget['after']}",
+        )
+        found += [re.compile(form, _FLAGS) for form in forms]
+    return tuple(found)
 
 
 def _any(patterns: Iterable[str]) -> str:

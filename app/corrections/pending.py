@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-from app.corrections.records import Option, Wanted
+from app.corrections.records import Option, Origin, Wanted
 from app.domain.entries import Author, Cardinality, Category, Claim
+from app.domain.evidence import MessageVersion
 from app.domain.ids import parse_id
 from app.domain.spaces import SpaceKey
 
@@ -28,6 +30,7 @@ def wanted_json(wanted: Wanted) -> dict[str, Any]:
         "actor": actor and [actor.name, actor.platform, actor.id],
         "session": wanted.session,
         "source": wanted.source,
+        "origin": wanted.origin and _origin_json(wanted.origin),
     }
 
 
@@ -49,12 +52,31 @@ def wanted_from(kept: Mapping[str, Any], space: SpaceKey) -> Wanted:
         actor=actor and Author(*actor),
         session=kept["session"],
         source=kept["source"],
+        origin=origin_from(kept["origin"]) if kept.get("origin") else None,
     )
+
+
+def _origin_json(origin: Origin) -> dict[str, Any]:
+    return {
+        "turn": str(origin.turn),
+        "message": str(origin.message.message),
+        "version": origin.message.version,
+        "key": origin.key.hex(),
+        "said_at": origin.said_at.isoformat(),
+    }
+
+
+def origin_from(kept: Mapping[str, Any]) -> Origin:
+    """Where it was said."""
+    message = MessageVersion(UUID(kept["message"]), kept["version"])
+    return Origin(parse_id(kept["turn"]), message, bytes.fromhex(kept["key"]), datetime.fromisoformat(kept["said_at"]))
 
 
 def chosen(wanted: Wanted, option: Option) -> Wanted:
     """What is wanted once a question is answered."""
     answered = replace(wanted, scope=option.scope)
+    if option.whole or option.erase is not None:
+        return replace(wanted, erase=option.erase or (), whole=option.whole)
     if option.entry_id is None:
         return answered
     return replace(answered, entry_id=option.entry_id, wrong=None, text=option.text)

@@ -3,16 +3,17 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from app.corrections.records import Correction
+from app.corrections.records import Correction, Origin
 from app.domain.entries import Entry
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
-from app.entries.ports import SpaceUnit
 from app.entries.tombstones import Mark
+from app.forgetting.ports import ForgettingUnit
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Kept:
     correction: Correction
 
 
-class CorrectionUnit(SpaceUnit, Protocol):
+class CorrectionUnit(ForgettingUnit, Protocol):
     """One space, locked, in one transaction, with its corrections."""
 
     async def saying(self, text: str) -> tuple[Entry, ...]:
@@ -59,12 +60,28 @@ class CorrectionUnit(SpaceUnit, Protocol):
         """Keep what was done under a key."""
         ...
 
-    async def bury(self, marks: Mapping[Mark, PublicId | None]) -> None:
-        """Put up tombstones, each with the entry that holds instead."""
+    async def bury(self, marks: Mapping[Mark, PublicId | None], since: datetime | None = None) -> None:
+        """Put up tombstones, each with the entry that holds instead; since now if no other moment is given."""
         ...
 
     async def exhume(self, marks: Sequence[Mark]) -> None:
         """Take tombstones away: what they forbid is right again."""
+        ...
+
+    async def exhume_by(self, entries: Sequence[PublicId]) -> None:
+        """Take the tombstones away that stand because of some entries."""
+        ...
+
+    async def said_in(self, turn: PublicId) -> tuple[Origin, ...]:
+        """Where in a turn something was wanted of which a correction tells: saved, asked, refused or forgotten."""
+        ...
+
+    async def follow(self, origins: Sequence[Origin]) -> None:
+        """Note the versions of the messages in which something is still wanted."""
+        ...
+
+    async def drop_said(self, origins: Sequence[Origin]) -> None:
+        """Remove what was told and asked because of what is not said any more."""
         ...
 
 
@@ -77,6 +94,10 @@ class CorrectionStore(Protocol):
 
     async def find(self, tenant_id: UUID, correction_id: PublicId) -> Kept | None:
         """A correction."""
+        ...
+
+    async def of_turn(self, turn: PublicId, spaces: Sequence[SpaceKey]) -> tuple[Correction, ...]:
+        """What was put right, asked and forgotten in some spaces because of a turn, in the order of its doing."""
         ...
 
     async def listing(

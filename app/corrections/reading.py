@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 from app.corrections.lexicon import LANGUAGES, Lexicon, lexicons
 from app.text.language import likely_languages
@@ -12,7 +13,16 @@ SAID_CHARS = 2_000
 """How long a text may be to be read as a correction."""
 
 _EDGES = ' \t\r\n,;:.!…–-"“”«»„'
+_WISH_EDGES = f"{_EDGES}?"
 _VALUE_EDGES = _EDGES + "'’()"
+
+
+class Extent(StrEnum):
+    """How much somebody wishes to be forgotten."""
+
+    FACT = "fact"
+    TOPIC = "topic"
+    ALL = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +37,8 @@ class Reading:
         place: The kind of scope in which it is to hold, or `everywhere`; None if nothing is said.
         lasting: Whether it is meant to last; None if nothing is said.
         moves: Whether the last correction is to hold at `place`, and nothing else is said.
+        forget: How much is to be forgotten, and `about` what; None if nothing is.
+        denies: Whether it says first that something was wrong.
     """
 
     language: str
@@ -36,6 +48,9 @@ class Reading:
     place: str | None = None
     lasting: bool | None = None
     moves: bool = False
+    forget: Extent | None = None
+    about: str = ""
+    denies: bool = False
 
     @property
     def marks(self) -> int:
@@ -46,8 +61,24 @@ class Reading:
 def read(said: str) -> Reading:
     """Read a text in the language whose rules find most in it; of equals, the language that it is written in."""
     said = said[:SAID_CHARS]
+    wish = read_wish(said)
+    if wish is not None:
+        return wish
     readings = [_read(said, lexicon) for lexicon in _in_order(said)]
     return max(readings, key=lambda reading: reading.marks)
+
+
+def read_wish(said: str) -> Reading | None:
+    """Read a text as a wish that something be forgotten; None if it is none."""
+    text = said.strip(_WISH_EDGES)
+    for lexicon in _in_order(said):
+        if any(pattern.fullmatch(text) for pattern in lexicon.whole):
+            return Reading(language=lexicon.code, forget=Extent.ALL)
+        for extent, patterns in ((Extent.TOPIC, lexicon.topics), (Extent.FACT, lexicon.facts)):
+            for pattern in patterns:
+                if found := pattern.fullmatch(text):
+                    return Reading(language=lexicon.code, forget=extent, about=found[extent.value].strip(_VALUE_EDGES))
+    return None
 
 
 def language_of(text: str) -> str:
@@ -85,6 +116,7 @@ def _read(said: str, lexicon: Lexicon) -> Reading:
         new=swap["new"] if swap else None,
         place=place,
         lasting=False if fleeting else True if lasting else None,
+        denies=lexicon.denials.match(said) is not None,
     )
 
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+from uuid import UUID
 
 from app.domain.entries import Author, Category, Claim, Content, Entry
+from app.domain.evidence import MessageVersion
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
 
@@ -17,6 +19,27 @@ class Outcome(StrEnum):
     APPLIED = "applied"
     NEEDS_CLARIFICATION = "needs_clarification"
     UNRESOLVED = "unresolved"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where in a conversation something was wanted.
+
+    Attributes:
+        message: As it was read.
+        key: Stands for the sentence.
+        said_at: When it was said.
+    """
+
+    turn: PublicId
+    message: MessageVersion
+    key: bytes
+    said_at: datetime
+
+    @property
+    def place(self) -> tuple[UUID, bytes]:
+        """The message and the sentence, whichever version was read."""
+        return self.message.message, self.key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +55,9 @@ class Wanted:
         claim: What is right, as a claim.
         scope: Where it holds; None if nobody said.
         lasting: Whether it is meant to last; None if nobody said.
-        actor: Who says so.
+        actor: Who says so; `batch`: who was present when it was said.
+        erase: Entries that are to be forgotten, once a question is answered; `()` for none, `whole` for all.
+        origin: Where in a conversation it was said, if it was.
     """
 
     space: SpaceKey
@@ -47,8 +72,21 @@ class Wanted:
     category: Category | None = None
     valid_from: datetime | None = None
     actor: Author | None = None
+    batch: tuple[Author, ...] | None = None
     session: str | None = None
     source: str | None = None
+    erase: tuple[PublicId, ...] | None = None
+    whole: bool = False
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question: the key of an option; who gave it, and who was present, if the caller says so."""
+
+    choice: str
+    actor: Author | None = None
+    batch: tuple[Author, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +94,12 @@ class Option:
     """One answer to a question.
 
     Attributes:
-        key: What is sent to choose it: a scope, `everywhere`, or the id of an entry.
+        key: What is sent to choose it: a scope, `everywhere`, the id of an entry, `everything` or `nothing`.
         label: In plain words.
         scope: Where the correction holds if this is chosen.
         entry_id: Which entry is meant if this is chosen.
         text: What it will say.
+        erase: What is forgotten if this is chosen; `whole`: everything.
     """
 
     key: str
@@ -68,6 +107,8 @@ class Option:
     scope: str | None = None
     entry_id: PublicId | None = None
     text: str | None = None
+    erase: tuple[PublicId, ...] | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +136,13 @@ class Confirm:
 
 
 @dataclass(frozen=True, slots=True)
+class Erase:
+    """Entries that are to be forgotten."""
+
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """A question, because the answer matters and nobody gave it."""
 
@@ -109,7 +157,7 @@ class Refuse:
     reason: str
 
 
-Decision = Write | Move | Confirm | Ask | Refuse
+Decision = Write | Move | Confirm | Erase | Ask | Refuse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +171,8 @@ class Correction:
         asked: What was wanted, in JSON, while a question is open.
         scope: Where it was said.
         answered_by: The correction that came of the answer.
+        origin: Where in a conversation it was said, if it was.
+        receipt: Of what was forgotten.
     """
 
     id: PublicId
@@ -135,6 +185,8 @@ class Correction:
     options: tuple[Option, ...] = ()
     asked: Mapping[str, Any] | None = field(default=None, compare=False)
     answered_by: PublicId | None = None
+    origin: Origin | None = None
+    receipt: PublicId | None = None
 
     @property
     def scopes(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from uuid import UUID
 
 from app.contradictions.claims import derive_claim
@@ -10,14 +11,17 @@ from app.corrections.decide import Known, decide, searched
 from app.corrections.pending import chosen, wanted_from, wanted_json
 from app.corrections.phrases import asked, saved, say, where
 from app.corrections.ports import CorrectionStore, CorrectionUnit
-from app.corrections.reading import Reading, language_of, read
+from app.corrections.reading import Extent, Reading, language_of, read
 from app.corrections.records import (
+    Answer,
     Ask,
     Confirm,
     Correction,
     Decision,
+    Erase,
     Move,
     Option,
+    Origin,
     Outcome,
     Refuse,
     Wanted,
@@ -25,16 +29,26 @@ from app.corrections.records import (
 )
 from app.domain.callers import Caller
 from app.domain.entries import Content, Entry, Status, Tier
-from app.domain.errors import ConflictError, FieldProblem, InvalidInputError, NotFoundError
+from app.domain.errors import ConflictError, FieldProblem, ForbiddenError, InvalidInputError, NotFoundError
+from app.domain.evidence import KeptEvidence
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId
+from app.domain.presence import require_presence
 from app.domain.spaces import SpaceKey, visible_scopes
 from app.entries.decide import Moment, Settled, claim_keys, first_version, next_version, relieved, settle, supersede
 from app.entries.ports import Embedders, NewId, VersionWrite
+from app.entries.repeat import same_author
 from app.entries.service import index_contents
 from app.entries.tombstones import Mark, value_marks
+from app.forgetting.erasing import erase_named
+from app.forgetting.records import Selector
+from app.text.normalise import normalise_text
+from app.turns.records import Turn
+from app.turns.service import personal_spaces
 
 REASON = "corrected"
+_EVER = datetime(1, 1, 2, tzinfo=UTC)
+"""Before anything was remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +65,11 @@ class CorrectionService:
         """Put something right, ask, or say why not. A dry run does it and takes it back.
 
         Raises:
-            ForbiddenError: If the key may not write there.
+            ForbiddenError: If the key may not write there, or the actor is not the person concerned, or not present.
             IdempotencyConflictError: If the key was used for another request.
         """
         caller.writable_space(wanted.space.name)
+        require_presence(wanted.space.name, wanted.actor, wanted.batch)
         async with self.store.unit(wanted.space, keep=not dry_run) as unit:
             if idempotency and (earlier := await unit.corrected_before(idempotency)) is not None:
                 return earlier
@@ -64,16 +79,18 @@ class CorrectionService:
         return correction
 
     async def clarify(
-        self, caller: Caller, question_id: PublicId, key: str, idempotency: IdempotencyKey | None = None
+        self, caller: Caller, question_id: PublicId, answer: Answer, idempotency: IdempotencyKey | None = None
     ) -> Correction:
         """Take the answer to a question, and do what was wanted.
 
         Raises:
+            ForbiddenError: If the key may not write there, or it is not answered by whoever was asked.
             NotFoundError: If there is no such question within the key's reach.
             InvalidInputError: If the question offers no such answer.
             ConflictError: If it is answered already.
         """
         space = caller.writable_space(await self._space_of(caller, question_id))
+        require_presence(space.name, answer.actor, answer.batch)
         async with self.store.unit(space) as unit:
             if idempotency and (earlier := await unit.corrected_before(idempotency)) is not None:
                 return earlier
@@ -82,8 +99,10 @@ class CorrectionService:
                 raise NotFoundError(f"no question {question_id}")
             if question.asked is None:
                 raise ConflictError(f"{question_id} is answered already")
-            option = _option(question, key)
-            correction = await self._correct(unit, chosen(wanted_from(question.asked, space), option))
+            wanted = wanted_from(question.asked, space)
+            if answer.actor and wanted.actor and not same_author(answer.actor, wanted.actor):
+                raise ForbiddenError("somebody else was asked")
+            correction = await self._correct(unit, chosen(wanted, _option(question, answer.choice)))
             await unit.answer(question_id, correction.id)
             if idempotency:
                 await unit.remember_correction(idempotency, correction)
@@ -100,6 +119,10 @@ class CorrectionService:
             raise NotFoundError(f"no correction {correction_id}")
         return kept.correction
 
+    async def of_turn(self, caller: Caller, turn: Turn | None) -> tuple[Correction, ...]:
+        """What was put right, asked and forgotten because of what was said in a turn, within the key's reach."""
+        return () if turn is None else await self.store.of_turn(turn.id, personal_spaces(caller, turn))
+
     async def listing(
         self, space: SpaceKey, *, limit: int, before: UUID | None, open_only: bool
     ) -> tuple[Correction, ...]:
@@ -114,8 +137,11 @@ class CorrectionService:
 
     async def _correct(self, unit: CorrectionUnit, wanted: Wanted) -> Correction:
         reading = _read(wanted)
-        decision = decide(wanted, reading, await _known(unit, wanted, reading))
-        correction = await self._done(unit, wanted, reading, decision)
+        return await self.do(unit, wanted, reading, decide(wanted, reading, await known_of(unit, wanted, reading)))
+
+    async def do(self, unit: CorrectionUnit, wanted: Wanted, reading: Reading, decision: Decision) -> Correction:
+        """Do what was decided in a locked space, and keep what came of it."""
+        correction = replace(await self._done(unit, wanted, reading, decision), origin=wanted.origin)
         await unit.keep(correction)
         return correction
 
@@ -138,12 +164,17 @@ class CorrectionService:
                 options=decision.options,
                 asked=wanted_json(wanted),
             )
-        new, targets = self._new_version(wanted.space, decision, moment)
+        if isinstance(decision, Erase):
+            receipt_id = self.new_id(IdKind.RECEIPT, wanted.space.space_id)
+            receipt, _ = await erase_named(unit, decision.entries, "wish", receipt_id)
+            told = say(reading.language, "forgotten", count=str(receipt.body["entries"]))
+            return replace(made, outcome=Outcome.APPLIED, told=told, receipt=receipt.id)
+        new, targets = self._new_version(wanted, decision, moment)
         contents = [new.content] if new.version == 1 else []
         indexes = await index_contents(self.embedders, unit.model_id, contents)
         claimants = await unit.claimants(claim_keys([new.content, *(t.content for t in targets)]))
         before = {entry.id: entry for entry in (*claimants, *targets)}
-        settled = _with_targets(settle(new, claimants, moment), targets, moment)
+        settled = _with_targets(settle(new, claimants, moment, heard=wanted.origin is not None), targets, moment)
         standing = {e.id: e for e in (*claimants, settled.entry, *settled.rivals)}
         await unit.write(
             [
@@ -152,13 +183,15 @@ class CorrectionService:
                 *map(VersionWrite, relieved(standing.values(), unit.advance())),
             ]
         )
-        await _bury(unit, settled, before)
+        await _bury(unit, settled, before, wanted.origin)
+        await _rest_on(unit, settled.entry, wanted.origin)
         gone = tuple(before[rival.id] for rival in settled.rivals if rival.status is Status.SUPERSEDED)
         return _told(made, wanted, reading, decision, (settled, gone, before))
 
     def _new_version(
-        self, space: SpaceKey, decision: Write | Move | Confirm, moment: Moment
+        self, wanted: Wanted, decision: Write | Move | Confirm, moment: Moment
     ) -> tuple[Entry, tuple[Entry, ...]]:
+        space, said_at = wanted.space, wanted.origin.said_at if wanted.origin else moment.now
         match decision:
             case Write(content, targets):
                 new = first_version(self.new_id(IdKind.MEMORY, space.space_id), space.name, content, moment)
@@ -167,7 +200,7 @@ class CorrectionService:
                 new = next_version(entry, moment, reason=REASON, content=content)
             case Confirm(entry, targets):
                 new = next_version(entry, moment, reason=REASON)
-        return replace(new, corrected=True, reason=REASON, last_confirmed_at=moment.now), targets
+        return replace(new, corrected=True, reason=REASON, last_confirmed_at=said_at), targets
 
 
 def _read(wanted: Wanted) -> Reading:
@@ -182,14 +215,23 @@ def _told_in(wanted: Wanted) -> str:
     return max(wanted.scopes, key=scope_strength, default=wanted.scope or "")
 
 
-async def _known(unit: CorrectionUnit, wanted: Wanted, reading: Reading) -> Known:
+async def known_of(unit: CorrectionUnit, wanted: Wanted, reading: Reading) -> Known:
+    """What of a locked space a correction or wish can be about."""
+    if wanted.whole:
+        return Known(await unit.selected(Selector(since=_EVER)))
+    if wanted.erase is not None:
+        return Known(await unit.currents(wanted.erase))
     found: list[Entry] = []
+    if reading.forget is Extent.FACT:  # in every tier, and what holds no more
+        text = normalise_text(reading.about)
+        same = await unit.selected(Selector(content=reading.about))
+        found += [entry for entry in same if normalise_text(entry.content.text) == text]
     if wanted.entry_id is not None:
         named = await unit.current(wanted.entry_id)
         found += [named] if named is not None and named.is_live and named.tier is Tier.MEMORIES else []
     for text in searched(wanted, reading):
         found += await unit.saying(text)
-    claims = [wanted.claim, *(derive_claim(t) for t in (reading.statement, wanted.text) if t)]
+    claims = [wanted.claim, *(derive_claim(t) for t in (reading.statement, wanted.text, reading.about) if t)]
     contents = [Content(text="-", claim=claim) for claim in claims if claim is not None]
     found += await unit.claimants(claim_keys(contents))
     last = await unit.last_applied(visible_scopes(wanted.scopes)) if reading.moves else None
@@ -206,7 +248,25 @@ def _with_targets(settled: Settled, targets: Iterable[Entry], moment: Moment) ->
     return replace(settled, rivals=(*settled.rivals, *others))
 
 
-async def _bury(unit: CorrectionUnit, settled: Settled, before: dict[PublicId, Entry]) -> None:
+async def _rest_on(unit: CorrectionUnit, entry: Entry, origin: Origin | None) -> None:
+    """Note that what was saved rests on what was said: it goes when that is taken back."""
+    if origin is None:
+        return
+    if entry.version == 1:
+        await unit.mark_derived(entry.id)
+    said = KeptEvidence(
+        turn=origin.turn.uuid,
+        of=origin.message,
+        key=origin.key,
+        entry=entry.id,
+        said_at=origin.said_at,
+        content=entry.content,
+        corrects=True,
+    )
+    await unit.keep_evidence([said])
+
+
+async def _bury(unit: CorrectionUnit, settled: Settled, before: dict[PublicId, Entry], origin: Origin | None) -> None:
     """What gave way must not come back; what is right may."""
     if not settled.entry.is_live:
         return
@@ -217,7 +277,8 @@ async def _bury(unit: CorrectionUnit, settled: Settled, before: dict[PublicId, E
         for mark in value_marks(before[rival.id].content)
     }
     right = value_marks(settled.entry.content)
-    await unit.bury({mark: entry for mark, entry in marks.items() if mark not in right})
+    since = origin.said_at if origin else None
+    await unit.bury({mark: entry for mark, entry in marks.items() if mark not in right}, since)
     await unit.exhume(right)
 
 

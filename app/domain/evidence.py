@@ -39,6 +39,7 @@ class KeptEvidence:
 
     Attributes:
         content: None when the owner of the memory erased it.
+        corrects: Whether the message put something right; extraction leaves such evidence alone.
     """
 
     turn: UUID
@@ -47,6 +48,7 @@ class KeptEvidence:
     entry: PublicId
     said_at: datetime
     content: Content | None
+    corrects: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.errors import UnavailableError
-from app.embedding.counting import BatchCounts
+from app.embedding.counting import Asked, BatchCounts
 from app.embedding.windows import pool
 
 _T = TypeVar("_T")
@@ -84,6 +84,7 @@ class EncodingThread:
         self._thread: Thread | None = None
         self._is_closed = False
         self.counts = BatchCounts()  # written by the thread alone
+        self.asked = Asked()
 
     async def start(self) -> None:
         """Load the model, or wait until it is loaded.
@@ -100,10 +101,14 @@ class EncodingThread:
         with self._wake:
             known = self._known.get(text)
             if known is not None:
+                self.asked.hits += 1
                 self._known.move_to_end(text)
                 return known
             shared = self._in_flight.get(text)
-            if shared is None:
+            if shared is not None:
+                self.asked.hits += 1
+            else:
+                self.asked.misses += 1
                 shared = self._submit(self._queries, text)
                 self._in_flight[text] = shared
         return _pooled_query(await asyncio.wrap_future(shared))

@@ -17,11 +17,24 @@ class BatchCounts:
         return BatchCounts(self.batches + 1, self.texts + texts, self.seconds + seconds)
 
 
+@dataclass(slots=True)
+class Asked:
+    """Questions whose vectors were known or on their way (`hits`), or had to be computed (`misses`)."""
+
+    hits: int = 0
+    misses: int = 0
+
+
 @runtime_checkable
 class CountsBatches(Protocol):
     """An embedder that counts."""
 
     @property
     def counts(self) -> BatchCounts:
-        """Until now."""
+        """Batches until now."""
+        ...
+
+    @property
+    def asked(self) -> Asked:
+        """Questions until now."""
         ...

@@ -20,7 +20,7 @@ from tenacity import (
 
 from app.domain.errors import UnavailableError
 from app.embedding.breaker import Breaker, OpenError
-from app.embedding.counting import BatchCounts
+from app.embedding.counting import Asked, BatchCounts
 from app.embedding.inprocess import Prefixes
 from app.embedding.models import EmbeddingModel
 from app.embedding.shared import SharedAnswers
@@ -189,6 +189,11 @@ class HttpEmbedder:
         except (_RefusedError, OpenError) as error:
             raise UnavailableError(str(error)) from error
         self._dimensions = vectors.shape[1]
+
+    @property
+    def asked(self) -> Asked:
+        """Questions until now."""
+        return self._answers.asked
 
     async def embed_query(self, text: str) -> Vectors:
         """The unit vector (d,) of a question, read-only; from the cache, or shared with an equal one in flight.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.embedding.batching import BatchLimits, Encode, EncodingThread
-from app.embedding.counting import BatchCounts
+from app.embedding.counting import Asked, BatchCounts
 from app.embedding.models import EmbeddingModel
 from app.embedding.windows import WindowLimits, windows
 
@@ -47,6 +47,11 @@ class InProcessEmbedder:
     def counts(self) -> BatchCounts:
         """The batches until now."""
         return self._thread.counts
+
+    @property
+    def asked(self) -> Asked:
+        """Questions until now."""
+        return self._thread.asked
 
     async def start(self) -> None:
         """Load the model and warm it, so that the first question finds it ready.

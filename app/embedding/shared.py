@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
 from app.domain.errors import UnavailableError
+from app.embedding.counting import Asked
 
 V = TypeVar("V")
 
@@ -18,6 +19,7 @@ class SharedAnswers(Generic[V]):
         self._kept = kept
         self._known: OrderedDict[str, V] = OrderedDict()
         self._in_flight: dict[str, asyncio.Task[V]] = {}
+        self.asked = Asked()
 
     async def get(self, key: str, compute: Callable[[], Coroutine[Any, Any, V]]) -> V:
         """The answer for a key: known, on its way, or computed now. Raises what computing raises.
@@ -25,10 +27,14 @@ class SharedAnswers(Generic[V]):
         Raises:
             UnavailableError: If it was closed meanwhile.
         """
+        task = self._in_flight.get(key)
+        if key in self._known or task is not None:
+            self.asked.hits += 1
+        else:
+            self.asked.misses += 1
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
-        task = self._in_flight.get(key)
         if task is None:
             task = asyncio.create_task(compute())
             self._in_flight[key] = task

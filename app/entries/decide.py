@@ -120,8 +120,7 @@ def settle(entry: Entry, claimants: Iterable[Entry], moment: Moment, *, heard: b
     entry = replace(entry, unresolved=False)
     rivals: list[Entry] = []
     for rival in rivals_of(entry, claimants):
-        late = heard and entry.last_confirmed_at < rival.last_confirmed_at
-        if late and not (entry.corrected and not rival.corrected):
+        if heard and entry.last_confirmed_at < rival.last_confirmed_at:
             return Settled(_as_superseded(entry, rival))
         match _direction(entry, rival):
             case "new":
@@ -160,6 +159,15 @@ def relieved(standing: Iterable[Entry], moment: Moment) -> tuple[Entry, ...]:
         for entry in sorted(standing, key=lambda entry: entry.sequence)
         if entry.unresolved and entry.is_live and not rivals_of(entry, standing)
     )
+
+
+WITHHELD = "withheld"
+"""Why an entry is not served until it is made anew: something that it is derived from was forgotten."""
+
+
+def withheld(entry: Entry, moment: Moment) -> Entry:
+    """The next version of what must be made anew before it is served again."""
+    return replace(next_version(entry, moment, reason=WITHHELD), status=Status.RETRACTED)
 
 
 def supersede(loser: Entry, winner: Entry, moment: Moment, *, reason: str = "superseded") -> Entry:

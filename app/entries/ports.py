@@ -202,8 +202,8 @@ class SpaceUnit(Protocol):
         """Remove evidence without a trace."""
         ...
 
-    async def forget_evidence(self, entry_id: PublicId) -> None:
-        """Take every word out of what an entry rests on; that there was something stays known."""
+    async def forget_evidence(self, entry_ids: Sequence[PublicId]) -> None:
+        """Take every word out of what some entries rest on; that there was something stays known."""
         ...
 
     async def replaced_by(self, entry_id: PublicId) -> tuple[Entry, ...]:

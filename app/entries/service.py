@@ -14,7 +14,9 @@ from app.domain.evidence import Evidence, MessageVersion
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
+from app.entries.arrivals import Arrival, Arrived, settle_in
 from app.entries.decide import (
+    WITHHELD,
     Settled,
     claim_keys,
     first_version,
@@ -338,7 +340,7 @@ class EntryService:
             if current is not None and (content is None or erase):
                 await unit.erase(current)
             if content is not None:
-                standing = current is not None and current.is_live
+                standing = current is not None and (current.is_live or current.reason == WITHHELD)
                 if first or (erase and standing):
                     made = first_version(entry_id, space.name, content, unit.advance())
                     await unit.write([VersionWrite(made, indexes[0])])
@@ -375,13 +377,26 @@ class EntryService:
         async with self._indexed(space, [one.content for one in said]) as (unit, indexes):
             if await unit.revision(turn) != revision:
                 return False
-            weighed = weigh(await unit.evidence_of_turn(turn), said, standing)
+            kept = [one for one in await unit.evidence_of_turn(turn) if not one.corrects]
+            weighed = weigh(kept, said, standing)
             await unit.keep_evidence(weighed.renewed)
             await take_back(unit, weighed.stale, partial(index_contents, self.embedders), erase=erase)
             index_of = {(one.of, one.key): index for one, index in zip(said, indexes, strict=True)}
             fresh = [(one, index_of[one.of, one.key]) for one in weighed.fresh]
             await add(unit, space, turn, fresh, self.new_id)
         return True
+
+    async def bring(self, caller: Caller, space_name: str, arrivals: Sequence[Arrival]) -> tuple[Arrived, ...]:
+        """Take memories in that come from another program, once each; what became of each, in their order.
+
+        Raises:
+            ForbiddenError: If the key may not write there.
+            UnavailableError: If the embedder or the database does not answer; then none of them came.
+        """
+        space = caller.writable_space(space_name)
+        known = [replace(one, content=_with_claim(one.content, Tier.MEMORIES)) for one in arrivals]
+        async with self._indexed(space, [one.content for one in known]) as (unit, indexes):
+            return await settle_in(unit, space, list(zip(known, indexes, strict=True)), self.new_id)
 
     async def delete(self, caller: Caller, entry_id: PublicId, *, if_version: int | None = None) -> Erased:
         """Erase an entry physically: every version, index row, count and proposal; so too what was merged into it.
@@ -398,8 +413,7 @@ class EntryService:
             standing = (claimant for claimant in claimants if claimant.id != entry_id)
             await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
             erased = (current, *await _merged_into(unit, entry_id))
-            for entry in erased:
-                await unit.forget_evidence(entry.id)
+            await unit.forget_evidence([entry.id for entry in erased])
             return Erased(entry_id, await unit.erase(*erased))
 
     async def _writable_space(self, caller: Caller, entry_id: PublicId) -> SpaceKey:

@@ -52,7 +52,7 @@ def meant_sentences(text: str, language: Language) -> Iterator[Sentence]:
     prose = blanked(text)
     for sentence in sentences(prose):
         stated = _before_the_question(sentence, language) if sentence.is_question else sentence
-        if stated and not language.unreal.search(stated.joined) and not _quotes(stated, prose):
+        if stated and not language.unreal.search(stated.joined) and not quotes(stated, prose):
             yield stated
 
 
@@ -84,7 +84,7 @@ def blanked(text: str) -> str:
     return _NOT_PROSE.sub(lambda found: "\n" * len(found.group()), text[:TEXT_CHARS]).translate(_DASHES)
 
 
-def _quotes(sentence: Sentence, prose: str) -> bool:
+def quotes(sentence: Sentence, prose: str) -> bool:
     """Whether a sentence begins with a quotation or ends with one that somebody said: titles are quoted too."""
     start, end = sentence.words[0].start, sentence.words[-1].end
     for found in _QUOTED.finditer(prose):

@@ -49,7 +49,7 @@ async def _asked(
         completion = await model.complete(tenant_id, prompt_for(batch), now)
         return believed(completion.text, batch)
     except (NoAnswerError, NonsenseError) as error:
-        _log.warning("extraction_without_model", reason=str(error), messages=len(batch))
+        _log.warning("extraction_without_model", reason=type(error).__name__, messages=len(batch))
         return None
 
 

@@ -9,7 +9,7 @@ from app.domain.entries import Entry
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
 from app.entries.ports import SpaceUnit
-from app.forgetting.records import Receipt, Selector, Verified
+from app.forgetting.records import Cut, Receipt, Selector, Verified
 
 
 class ForgettingUnit(SpaceUnit, Protocol):
@@ -31,12 +31,36 @@ class ForgettingUnit(SpaceUnit, Protocol):
         """The entries that contain one of some texts word for word; a hundred at most."""
         ...
 
+    async def cut(self, entries: Sequence[Entry], texts: Sequence[str], selector: Selector | None) -> Cut:
+        """Take out of what was said what some entries say, and all that a selector names.
+
+        Those are the messages that they rest on or are made of, and the sentences in which the space's people say the
+        same word for word. Messages in streams count if they are the words of the person whose space it is.
+        """
+        ...
+
+    async def cut_own(self) -> Cut:
+        """Empty every message that was said elsewhere by the person whose space it is."""
+        ...
+
+    async def sessions(self) -> tuple[PublicId, ...]:
+        """The sessions of the space."""
+        ...
+
     async def erase_space(self) -> Mapping[str, int]:
         """Remove everything that the space holds, and the space; rows by table."""
         ...
 
     async def seal(self, receipt_id: PublicId, body: Mapping[str, Any]) -> Receipt:
         """Keep a receipt."""
+        ...
+
+
+class SessionMemory(Protocol):
+    """The latest messages of each session."""
+
+    async def forget(self, tenant_id: UUID, session: PublicId, messages: Sequence[PublicId] | None) -> None:
+        """Drop messages of a session, or all."""
         ...
 
 

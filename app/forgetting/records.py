@@ -8,7 +8,7 @@ from typing import Any, Literal
 from app.domain.entries import Author, Entry
 from app.domain.ids import PublicId
 
-By = Literal["ids", "content", "author", "time"]
+By = Literal["ids", "content", "turn", "author", "time", "wish"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,16 +17,21 @@ class Selector:
 
     Attributes:
         content: The exact text, blind to case, spacing and outer punctuation.
+        turn: The turn in which it was said.
         author: The fields that are given must be equal.
         since: When it was first recorded, at the earliest.
         until: The same, exclusive.
+        actor: Who asks for it; `batch`: who was present.
     """
 
     ids: tuple[PublicId, ...] = ()
     content: str | None = None
+    turn: PublicId | None = None
     author: Author | None = None
     since: datetime | None = None
     until: datetime | None = None
+    actor: Author | None = None
+    batch: tuple[Author, ...] | None = None
 
     @property
     def by(self) -> By:
@@ -35,7 +40,24 @@ class Selector:
             return "ids"
         if self.content is not None:
             return "content"
+        if self.turn is not None:
+            return "turn"
         return "author" if self.author is not None else "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What was taken out of the history of conversations.
+
+    Attributes:
+        messages: How many were emptied or shortened.
+        turns: Those of which they are part, and which are indexed with them.
+        jobs: How many take it out of what is derived from them.
+    """
+
+    messages: int = 0
+    turns: tuple[PublicId, ...] = ()
+    jobs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +65,8 @@ class Receipt:
     """What an erasure removed.
 
     Attributes:
-        body: Counts and ids in JSON, never a text: `kind` (entries or space), `by`, `entries`, `ids`, and `removed`
-            by table.
+        body: Counts and ids in JSON, never a text: `kind` (entries or space), `by`, `entries`, `ids`, `removed` by
+            table, the `turns` whose messages were cut, and how many `jobs` take that out of what is derived from them.
         digest: Seals the body with the tenant's key, in hexadecimal.
     """
 

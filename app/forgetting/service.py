@@ -8,10 +8,11 @@ from app.domain.callers import Caller, Role
 from app.domain.entries import Entry
 from app.domain.errors import NotFoundError
 from app.domain.ids import IdKind, PublicId
+from app.domain.presence import require_presence
 from app.domain.spaces import SpaceKey
-from app.entries.decide import claim_keys, relieved
-from app.entries.ports import NewId, VersionWrite
-from app.forgetting.ports import ForgettingStore, ForgettingUnit
+from app.entries.ports import NewId
+from app.forgetting.erasing import erase_named
+from app.forgetting.ports import ForgettingStore, SessionMemory
 from app.forgetting.records import Forgotten, Receipt, Selector, Verified
 from app.text.normalise import normalise_text
 
@@ -21,6 +22,7 @@ class ForgettingService:
     """Forgets entries, and whole spaces."""
 
     store: ForgettingStore
+    working: SessionMemory
     new_id: NewId
 
     async def forget(self, caller: Caller, space_name: str, selector: Selector, *, dry_run: bool = False) -> Forgotten:
@@ -29,17 +31,24 @@ class ForgettingService:
         If several entries have the exact text, none is erased and all are listed. A dry run erases nothing.
 
         Raises:
-            ForbiddenError: If the key may not write there.
+            ForbiddenError: If the key may not write there; or, unless it is an administrator's, the actor is not the
+                person concerned, or not present.
             NotFoundError: If the selector names nothing, or one of its ids is unknown: nothing is erased.
         """
         space = caller.writable_space(space_name)
+        if caller.role < Role.ADMINISTRATOR:
+            require_presence(space.name, selector.actor, selector.batch)
         if not await self.store.exists(space):
             raise NotFoundError(f"nothing is remembered in {space.name}")
         async with self.store.unit(space, keep=not dry_run) as unit:
             named = _named(await unit.selected(selector), selector)
             if selector.content is not None and len(named) > 1:
                 return Forgotten(None, matches=named)
-            return await self._erase(unit, space, named, selector)
+            receipt_id = self.new_id(IdKind.RECEIPT, space.space_id)
+            receipt, texts = await erase_named(unit, named, selector.by, receipt_id, selector)
+            if not named and not receipt.body["removed"]["messages"]:
+                raise NotFoundError("nothing is remembered that is named so exactly; nothing was forgotten")
+            return Forgotten(receipt, mentioned_in=await unit.mentioning(texts))
 
     async def forget_space(self, caller: Caller, space_name: str, *, dry_run: bool = False) -> Receipt:
         """Erase everything that a space holds, and the space.
@@ -53,15 +62,23 @@ class ForgettingService:
         if not await self.store.exists(space):
             raise NotFoundError(f"no space {space.name}")
         async with self.store.unit(space, keep=not dry_run) as unit:
+            cut = await unit.cut_own()
+            sessions = await unit.sessions()
             removed = await unit.erase_space()
             body: dict[str, Any] = {
                 "kind": "space",
                 "by": "space",
                 "entries": None,
                 "ids": [],
-                "removed": dict(removed),
+                "removed": {**removed, "messages": removed["messages"] + cut.messages},
+                "turns": [str(turn) for turn in cut.turns],
+                "jobs": cut.jobs,
             }
-            return await unit.seal(self.new_id(IdKind.RECEIPT, space.space_id), body)
+            receipt = await unit.seal(self.new_id(IdKind.RECEIPT, space.space_id), body)
+        if not dry_run:
+            for session in sessions:
+                await self.working.forget(space.tenant_id, session, None)
+        return receipt
 
     async def receipt(self, caller: Caller, receipt_id: PublicId) -> Receipt:
         """A receipt.
@@ -82,32 +99,6 @@ class ForgettingService:
         """
         return await self.store.verify(caller.tenant_id, await self.receipt(caller, receipt_id))
 
-    async def _erase(
-        self, unit: ForgettingUnit, space: SpaceKey, named: Sequence[Entry], selector: Selector
-    ) -> Forgotten:
-        entries = {entry.id: entry for entry in named}
-        fresh: Sequence[Entry] = named
-        while fresh:
-            fresh = [e for e in await unit.derived_from(fresh) if e.id not in entries]
-            entries |= {entry.id: entry for entry in fresh}
-        texts = [text for entry in entries.values() for text in await unit.texts(entry)]
-        claimants = await unit.claimants(claim_keys([entry.content for entry in entries.values()]))
-        standing = [claimant for claimant in claimants if claimant.id not in entries]
-        await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
-        for entry_id in entries:
-            await unit.forget_evidence(entry_id)
-        removed = await unit.erase(*entries.values())
-        body = {
-            "kind": "entries",
-            "by": selector.by,
-            "entries": len(entries),
-            "derived": len(entries) - len(named),
-            "ids": [str(entry_id) for entry_id in sorted(entries)],
-            "removed": dict(sorted(removed.items())),
-        }
-        receipt = await unit.seal(self.new_id(IdKind.RECEIPT, space.space_id), body)
-        return Forgotten(receipt, mentioned_in=await unit.mentioning(texts))
-
 
 def _named(found: Sequence[Entry], selector: Selector) -> tuple[Entry, ...]:
     """The entries that the selector names exactly."""
@@ -117,8 +108,6 @@ def _named(found: Sequence[Entry], selector: Selector) -> tuple[Entry, ...]:
     missing = set(selector.ids) - {entry.id for entry in found}
     if missing:
         raise NotFoundError(f"no entry {min(missing)} in this space; nothing was forgotten")
-    if not found:
-        raise NotFoundError("nothing is remembered that is named so exactly; nothing was forgotten")
     return tuple(found)
 
 

@@ -63,7 +63,7 @@ class LlmSummariser:
             )
             told = _Told.model_validate_json(_object_in(answer.text))
         except (NoAnswerError, ValidationError, ValueError) as error:
-            _log.warning("the model gave no summary", reason=f"{type(error).__name__}: {error}"[:200])
+            _log.warning("the model gave no summary", exc_info=error)  # its message may quote a text
             return None
         return replace(
             plain,

@@ -15,8 +15,9 @@ from app.mcp_server.tools import READING, TOOLS, forget, profile, soul
 INSTRUCTIONS = """\
 Ricordo is your memory of people. Before you answer a message, call assemble_context with it. Use recall for one thing
 that you need to know, search_conversations for what was said earlier, remember for lasting
-facts, and correct when the person says that something is remembered wrongly. What a person
-says now outranks every memory; a memory can be out of date. Never claim to remember what no tool told you.
+facts, and correct when the person says that something is remembered wrongly. Records are state that was set outright:
+read_records shows them. What a person says now outranks records, and records outrank memories, which can be out of
+date. Never claim to remember what no tool told you.
 """
 
 _BODY_BYTES = 1 << 20

@@ -152,6 +152,74 @@ async def answer_question(
     return _told(await call(context, "POST", f"/clarifications/{quote(id, safe='')}", json={"choice": choice}))
 
 
+async def open_questions(context: Asking, space: Space = None, limit: Hits = _HITS) -> str:
+    """List the questions about memory that nobody has answered yet, with their options.
+
+    Ask the person one of them when it fits, then call answer_question.
+    """
+    params = {"space": space_of(context, space), "open": True, "limit": limit}
+    found = (await call(context, "GET", "/corrections", params=params))["items"]
+    return _lines([_told(one) for one in found], "No question is open.")
+
+
+async def read_records(
+    context: Asking,
+    space: Space = None,
+    kind: Annotated[str | None, Field(description="Only of this kind: request, relation, note, channel, joke.")] = None,
+    status: Annotated[
+        Literal["open", "done", "cancelled"] | None, Field(description="Only those that stand so. Leave out: all.")
+    ] = "open",
+    limit: Hits = _HITS,
+) -> str:
+    """Read the records of a space: requests that are open, relations, notes, and other state that was set outright.
+
+    Records outrank memories. Each line ends with the id and the version.
+    """
+    wanted = _given({"kind": kind, "status": status})
+    params = {"space": space_of(context, space), "limit": limit, **wanted}
+    found = (await call(context, "GET", "/records", params=params))["items"]
+    return _lines([_record_line(record) for record in found], "There is no such record.")
+
+
+async def write_record(
+    context: Asking,
+    kind: Annotated[str, Field(description="request, relation, note, channel or joke.")],
+    payload: Annotated[
+        dict[str, Any], Field(description='The fields of its kind: a note has {"text": …}, a request {"what": …}.')
+    ],
+    space: Space = None,
+    subjects: Annotated[list[str] | None, Field(description="The spaces of those it is about.")] = None,
+    expires_at: Moment = None,
+) -> str:
+    """Set down a piece of state outright, such as a request that somebody made. It outranks what is remembered.
+
+    What a person says of themselves is for remember.
+    """
+    optional = _given({"subjects": subjects, "expires_at": expires_at and expires_at.isoformat()})
+    body = {"space": space_of(context, space), "kind": kind, "payload": payload, **optional}
+    written = await call(context, "POST", "/records", json=body)
+    return f"Recorded: {_record_line(written)[2:]}"
+
+
+async def change_record(
+    context: Asking,
+    id: Annotated[str, Field(description="The record's id, as read_records shows it.")],  # noqa: A002 - the API's name
+    version: Annotated[int, Field(ge=1, description="The version that you read: the change fails if it is another.")],
+    status: Annotated[
+        Literal["open", "done", "cancelled"] | None, Field(description="How it stands from now on.")
+    ] = None,
+    payload: Annotated[dict[str, Any] | None, Field(description="All its fields, if they change.")] = None,
+) -> str:
+    """Change a record, or end it: a request that was fulfilled is done.
+
+    Fails if somebody changed it since you read it: then read it again.
+    """
+    changes = _given({"status": status, "payload": payload})
+    headers = {"If-Match": f'"{version}"'}
+    changed = await call(context, "PATCH", f"/records/{quote(id, safe='')}", json=changes, headers=headers)
+    return f"Changed: {_record_line(changed)[2:]}"
+
+
 async def forget(
     context: Asking,
     ids: Annotated[list[str], Field(description="Ids of what to erase, as the other tools show them.", min_length=1)],
@@ -162,8 +230,20 @@ async def forget(
     return f"Erased for good: {reply['entries']}."
 
 
-TOOLS = (assemble_context, recall, search_conversations, remember, correct, answer_question, forget)
-READING = (assemble_context, recall, search_conversations)
+TOOLS = (
+    assemble_context,
+    recall,
+    search_conversations,
+    remember,
+    correct,
+    open_questions,
+    answer_question,
+    read_records,
+    write_record,
+    change_record,
+    forget,
+)
+READING = (assemble_context, recall, search_conversations, open_questions, read_records)
 """Those that change nothing."""
 
 
@@ -178,6 +258,11 @@ async def soul(context: Asking, space: str) -> str:
     """Who an agent is: its active identity blocks, in their order."""
     blocks = (await call(context, "GET", "/soul", params={"space": space}))["items"]
     return "\n\n".join(f"# {block['name']}\n{block['text']}" for block in blocks if block["active"])
+
+
+def _record_line(record: dict[str, Any]) -> str:
+    until = f" until {_day(record['expires_at'])}" if record["expires_at"] else ""
+    return f"- {_short(record['text'])} [{record['status']}{until}] ({record['id']}, version {record['version']})"
 
 
 def _told(correction: dict[str, Any]) -> str:

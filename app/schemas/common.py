@@ -159,6 +159,22 @@ def _entry_id(value: Any) -> PublicId:
     return found
 
 
+def _turn_id(value: Any) -> PublicId:
+    if isinstance(value, PublicId):
+        return value
+    found = parse_id(value) if isinstance(value, str) else None
+    if found is None or found.kind is not IdKind.TURN:
+        raise ValueError("must be the id of a turn, such as trn_…")
+    return found
+
+
+TurnPublicId = Annotated[
+    PublicId,
+    BeforeValidator(_turn_id),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": "^trn_[0-9a-v]{52}$"}),
+]
+
 EntryId = Annotated[
     PublicId,
     BeforeValidator(_entry_id),

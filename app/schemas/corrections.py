@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from app.assembly.service import Assembled
-from app.corrections.records import Correction, Outcome, Wanted
+from app.corrections.records import Answer, Correction, Outcome, Wanted
 from app.corrections.view import Viewed
-from app.domain.entries import Cardinality, Category, Claim
-from app.domain.ids import IdKind
+from app.domain.entries import Author, Cardinality, Category, Claim
+from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
 from app.schemas.common import (
     PAGE_ITEMS,
@@ -28,11 +28,33 @@ from app.schemas.entries import AuthorBody, MemoryReply, entry_json
 _CLAIM = ("subject", "attribute", "value")
 
 
+BATCH_AUTHORS = 200
+
+Batch = Annotated[tuple[AuthorBody, ...], Field(max_length=BATCH_AUTHORS)]
+"""Who was present when something was said."""
+
+
+def require_actor(actor: AuthorBody | None, batch: Batch | None) -> None:
+    """A batch says who is present, and so may ask: it goes with an actor.
+
+    Raises:
+        ValueError: If there is a batch and no actor.
+    """
+    if batch is not None and actor is None:
+        raise ValueError("batch goes with the actor who asks")
+
+
+def batch_from(batch: Batch | None) -> tuple[Author, ...] | None:
+    """As the domain has it."""
+    return None if batch is None else tuple(author.to_domain() for author in batch)
+
+
 class CorrectionBody(WireModel):
     """What to put right.
 
     Say it (`said`), or name what is wrong (`id` or `content`) and what is right (`text`), or give a claim (`subject`,
-    `attribute`, `value`). An `id` with a `scope` and no `text` changes where a memory holds.
+    `attribute`, `value`). An `id` with a `scope` and no `text` changes where a memory holds. `actor` is who says so: in
+    a viewer's space that viewer alone, and one of the `batch` if that is given.
     """
 
     model_config = ConfigDict(
@@ -58,12 +80,14 @@ class CorrectionBody(WireModel):
     category: Category | None = None
     valid_from: Instant | None = None
     actor: AuthorBody | None = None
+    batch: Batch | None = None
     session: Line | None = None
     source: Line | None = None
     dry_run: Annotated[bool, Field(strict=True)] = False
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
+        require_actor(self.actor, self.batch)
         claim = [getattr(self, name) for name in _CLAIM]
         if any(claim) and not all(claim):
             raise ValueError("subject, attribute and value go together")
@@ -98,6 +122,7 @@ class CorrectionBody(WireModel):
             category=self.category,
             valid_from=self.valid_from,
             actor=self.actor.to_domain() if self.actor else None,
+            batch=batch_from(self.batch),
             session=self.session,
             source=self.source,
         )
@@ -109,6 +134,17 @@ class ChoiceBody(WireModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"choice": "everywhere"}]})
 
     choice: Line
+    actor: AuthorBody | None = None
+    batch: Batch | None = None
+
+    @model_validator(mode="after")
+    def _batch_needs_actor(self) -> Self:
+        require_actor(self.actor, self.batch)
+        return self
+
+    def to_domain(self) -> Answer:
+        """As the domain has it."""
+        return Answer(self.choice, self.actor.to_domain() if self.actor else None, batch_from(self.batch))
 
 
 class CorrectionsQuery(WireModel):
@@ -137,7 +173,8 @@ class EffectReply(WireModel):
 class CorrectionReply(WireModel):
     """What came of a correction. `told` is the confirmation, the question or the reason, and is in the next prompt.
 
-    `before` are the memories that gave way, as they were; `after` is what holds now.
+    `before` are the memories that gave way, as they were; `after` is what holds now; `receipt` is of what was erased.
+    One that was found in a conversation has the `turn` and the `message` in which it was said.
     """
 
     id: str
@@ -150,6 +187,9 @@ class CorrectionReply(WireModel):
     options: list[OptionReply]
     open: bool
     answered_by: str | None
+    turn: str | None
+    message: str | None
+    receipt: str | None
     dry_run: bool = False
     effect: EffectReply | None = None
 
@@ -199,6 +239,7 @@ def viewed_json(viewed: Viewed) -> dict[str, Any]:
 
 def correction_json(correction: Correction) -> dict[str, Any]:
     """A correction as JSON has it."""
+    origin = correction.origin
     return {
         "id": str(correction.id),
         "created_at": wire_time(correction.created_at),
@@ -210,6 +251,9 @@ def correction_json(correction: Correction) -> dict[str, Any]:
         "options": [{"key": option.key, "label": option.label} for option in correction.options],
         "open": correction.asked is not None,
         "answered_by": correction.answered_by and str(correction.answered_by),
+        "turn": origin and str(origin.turn),
+        "message": origin and str(PublicId(origin.message.message, origin.turn.space_id, IdKind.MESSAGE)),
+        "receipt": correction.receipt and str(correction.receipt),
     }
 
 

@@ -6,7 +6,9 @@ from pydantic import ConfigDict, Field, model_validator
 
 from app.domain.entries import Author
 from app.forgetting.records import Forgotten, Receipt, Selector, Verified
-from app.schemas.common import EntryId, Instant, Line, SpaceName, Text, WireModel, wire_time
+from app.schemas.common import EntryId, Instant, Line, SpaceName, Text, TurnPublicId, WireModel, wire_time
+from app.schemas.corrections import Batch, batch_from, require_actor
+from app.schemas.entries import AuthorBody
 
 FORGET_IDS = 500
 
@@ -26,7 +28,11 @@ class ForgetAuthor(WireModel):
 
 
 class ForgetBody(WireModel):
-    """What to forget: by `ids`, by exact `content`, by `author`, or by when it was recorded (`since`, `until`)."""
+    """What to forget: by `ids`, exact `content`, `turn`, `author`, or when it was recorded (`since`, `until`).
+
+    `actor` is who asks for it: in a viewer's space that viewer alone, and one of the `batch` if that is given, unless
+    the key is an administrator's.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"space": "user:42", "since": "2020-01-01T00:00:00Z", "dry_run": True}]}
@@ -35,16 +41,20 @@ class ForgetBody(WireModel):
     space: SpaceName
     ids: Annotated[tuple[EntryId, ...], Field(min_length=1, max_length=FORGET_IDS)] | None = None
     content: Text | None = None
+    turn: TurnPublicId | None = None
     author: ForgetAuthor | None = None
     since: Instant | None = None
     until: Instant | None = None
+    actor: AuthorBody | None = None
+    batch: Batch | None = None
     dry_run: Annotated[bool, Field(strict=True)] = False
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
+        require_actor(self.actor, self.batch)
         times = self.since is not None or self.until is not None
-        if sum((self.ids is not None, self.content is not None, self.author is not None, times)) != 1:
-            raise ValueError("give exactly one of ids, content, author, and a time (since, until)")
+        if sum(one is not None for one in (self.ids, self.content, self.turn, self.author)) + times != 1:
+            raise ValueError("give exactly one of ids, content, turn, author, and a time (since, until)")
         if self.since and self.until and self.until <= self.since:
             raise ValueError("until must be after since")
         return self
@@ -55,9 +65,12 @@ class ForgetBody(WireModel):
         return Selector(
             ids=tuple(dict.fromkeys(self.ids or ())),
             content=self.content,
+            turn=self.turn,
             author=author,
             since=self.since,
             until=self.until,
+            actor=self.actor.to_domain() if self.actor else None,
+            batch=batch_from(self.batch),
         )
 
 
@@ -71,7 +84,10 @@ class MatchReply(WireModel):
 
 
 class ReceiptReply(WireModel):
-    """What an erasure removed: counts and ids, never a text. `digest` seals it with a key of the tenant."""
+    """What an erasure removed: counts and ids, never a text. `digest` seals it with a key of the tenant.
+
+    `turns` are those whose messages were emptied or shortened; `jobs` take that out of what is derived from them.
+    """
 
     id: str
     created_at: Instant
@@ -81,6 +97,8 @@ class ReceiptReply(WireModel):
     derived: int
     ids: list[str]
     removed: dict[str, int]
+    turns: list[str]
+    jobs: int
     digest: str
     dry_run: bool = False
 
@@ -105,7 +123,10 @@ class DryRunQuery(WireModel):
 
 
 class VerifyReply(WireModel):
-    """Whether a receipt is genuine (`sealed`) and nothing of what it says is gone is there (`remaining`)."""
+    """Whether a receipt is genuine (`sealed`) and nothing of what it says is gone is there (`remaining`).
+
+    While work is still to take what was forgotten out of what was derived, `remaining` has the `jobs`.
+    """
 
     valid: bool
     sealed: bool
@@ -118,6 +139,8 @@ def receipt_json(receipt: Receipt, *, dry_run: bool = False) -> dict[str, Any]:
         "id": str(receipt.id),
         "created_at": wire_time(receipt.created_at),
         "derived": 0,
+        "turns": [],
+        "jobs": 0,
         **receipt.body,
         "digest": receipt.digest,
         "dry_run": dry_run,

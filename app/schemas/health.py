@@ -26,10 +26,11 @@ class QueueReply(WireModel):
 
 
 class ReadyReply(WireModel):
-    """What works."""
+    """What works. `why` has a sentence for each part that does not."""
 
     status: Literal["ok", "degraded", "unavailable"]
     database: Literal["ok", "unavailable"]
     embedder: Literal["ok", "unavailable"]
     working_memory: Literal["ok", "unavailable"]
     queue: QueueReply
+    why: list[str]

@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
+from app.corrections.records import Correction
 from app.domain.entries import Author, Tier
 from app.domain.evidence import Derived
 from app.domain.spaces import SpaceKey
@@ -25,6 +26,7 @@ from app.schemas.common import (
     WireModel,
     wire_time,
 )
+from app.schemas.corrections import CorrectionReply, correction_json
 from app.schemas.entries import AuthorBody
 from app.turns.ports import Erasure, MessageQuery
 from app.turns.records import TURN_CHARS, Conversation, Job, JobState, Message, Session, Speaker, Task, Turn
@@ -213,9 +215,10 @@ class DerivedReply(WireModel):
 
 
 class TurnWithEntries(TurnReply):
-    """A turn, and what came of it so far and is still there."""
+    """A turn, and what came of it so far and is there; `corrections` tell what its people wished of their memory."""
 
     entries: list[DerivedReply]
+    corrections: list[CorrectionReply]
 
 
 class ErasedMessagesReply(WireModel):
@@ -312,9 +315,10 @@ class MessagesQuery(WireModel):
 
 
 class JobReply(WireModel):
-    """Work on a turn or conversation: `waiting` (also while it is tried again), `succeeded` or `failed`, and why.
+    """Work on a turn or conversation: `waiting` (also to be tried again), `running`, `succeeded` or `failed`, and why.
 
-    `note` says whom a barrier kept out of personal memory.
+    `note` says whom a barrier kept out of personal memory, and what came of the corrections and wishes to be forgotten
+    that were said, or why they were left alone.
     """
 
     id: str
@@ -327,6 +331,12 @@ class JobReply(WireModel):
     created_at: Instant
     tried_at: Instant | None
     note: str | None
+
+
+class JobWithCorrections(JobReply):
+    """A job; that of a turn's memories with what was put right, asked and forgotten because of the turn."""
+
+    corrections: list[CorrectionReply]
 
 
 class JobsQuery(WireModel):
@@ -417,6 +427,12 @@ def derived_json(derived: Derived) -> dict[str, Any]:
     }
 
 
+def turn_with_entries_json(turn: Turn, derived: Sequence[Derived], corrections: Sequence[Correction]) -> dict[str, Any]:
+    """A turn with what came of it, as JSON has it."""
+    came = {"entries": [derived_json(one) for one in derived], "corrections": list(map(correction_json, corrections))}
+    return {**turn_json(turn), **came}
+
+
 def session_json(session: Session) -> dict[str, Any]:
     """A session as JSON has it."""
     return {
@@ -460,3 +476,8 @@ def job_json(job: Job) -> dict[str, Any]:
         "tried_at": job.tried_at and wire_time(job.tried_at),
         "note": job.note,
     }
+
+
+def job_with_corrections_json(job: Job, corrections: Sequence[Correction]) -> dict[str, Any]:
+    """A job with what was put right because of its turn, as JSON has it."""
+    return {**job_json(job), "corrections": list(map(correction_json, corrections))}

@@ -1,8 +1,9 @@
 """Corrections in Postgres: kept beside the entries, written in the transaction that writes those."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,21 +13,24 @@ from psycopg import AsyncConnection
 from psycopg.rows import DictRow, dict_row
 
 from app.corrections.ports import CorrectionUnit, Kept
-from app.corrections.records import Correction, Option, Outcome
+from app.corrections.records import Correction, Option, Origin, Outcome
 from app.corrections.view import Standing
 from app.domain.entries import Entry
 from app.domain.errors import ConflictError
+from app.domain.evidence import MessageVersion
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey
 from app.entries.tombstones import Mark
-from app.store.entries import Pool, PostgresUnit
+from app.store.entries import Pool
+from app.store.forgetting import PostgresForgettingUnit
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.rows import entry_from
 from app.store.spaces import lock_space
-from app.store.tombstones import bury, exhume
+from app.store.tombstones import bury, exhume, exhume_by
+from app.store.turns import PostgresTurns
 from app.text.terms import query_terms, term_hash
 
 _SQL = load("corrections")
@@ -36,20 +40,28 @@ Parameters = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PostgresCorrections:
-    """The corrections of one pool."""
+    """The corrections of one pool.
+
+    Attributes:
+        on_erased: Told of every space from which something was erased, once it is gone.
+    """
 
     pool: Pool
+    turns: PostgresTurns
+    on_erased: Callable[[SpaceKey], None]
 
     @asynccontextmanager
     async def unit(self, space: SpaceKey, *, keep: bool = True) -> AsyncIterator[CorrectionUnit]:
         """Lock a space for one transaction."""
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
             address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
-            unit = PostgresCorrectionUnit(connection, address, await lock_space(connection, space))
+            unit = PostgresCorrectionUnit(connection, address, await lock_space(connection, space), self.turns)
             yield unit
             await unit.finish()
             if not keep:
                 raise psycopg.Rollback
+        if keep and unit.has_erased:
+            self.on_erased(space)
 
     async def find(self, tenant_id: UUID, correction_id: PublicId) -> Kept | None:
         """A correction."""
@@ -68,6 +80,16 @@ class PostgresCorrections:
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
             return await _corrections(connection, address, await _rows(connection, "list_corrections", address | part))
 
+    async def of_turn(self, turn: PublicId, spaces: Sequence[SpaceKey]) -> tuple[Correction, ...]:
+        """What was put right, asked and forgotten in some spaces because of a turn."""
+        found: list[Correction] = []
+        for space in spaces:
+            address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
+            async with tenant_transaction(self.pool, space.tenant_id) as connection:
+                rows = await _rows(connection, "of_turn", {**address, "turn": turn.uuid})
+                found += await _corrections(connection, address, rows)
+        return tuple(sorted(found, key=lambda correction: correction.id))
+
     async def viewed(
         self, space: SpaceKey, *, limit: int, before: UUID | None, standing: Standing | None
     ) -> tuple[tuple[Entry, Entry | None], ...]:
@@ -82,7 +104,7 @@ class PostgresCorrections:
         return tuple((e, None if e.superseded_by is None else others.get(e.superseded_by)) for e in entries)
 
 
-class PostgresCorrectionUnit(PostgresUnit):
+class PostgresCorrectionUnit(PostgresForgettingUnit):
     """One locked space with its corrections, inside its transaction."""
 
     async def saying(self, text: str) -> tuple[Entry, ...]:
@@ -112,6 +134,7 @@ class PostgresCorrectionUnit(PostgresUnit):
         """Keep a correction."""
         touched = {*(e.id.uuid for e in (*correction.before, *correction.after))}
         touched |= {option.entry_id.uuid for option in correction.options if option.entry_id is not None}
+        touched |= {entry_id.uuid for option in correction.options for entry_id in option.erase or ()}
         await self._connection.execute(
             _SQL["insert_correction"],
             {
@@ -125,6 +148,8 @@ class PostgresCorrectionUnit(PostgresUnit):
                 "before": _versions_json(correction.before),
                 "after": _versions_json(correction.after),
                 "asked": None if correction.asked is None else orjson.dumps(correction.asked).decode(),
+                **_origin_parameters(correction.origin),
+                "receipt": correction.receipt and correction.receipt.uuid,
                 "options": orjson.dumps([_option_json(option) for option in correction.options]).decode(),
             },
         )
@@ -149,13 +174,33 @@ class PostgresCorrectionUnit(PostgresUnit):
         outcome = [{"correction": str(correction.id)}]
         await keep_outcome(self._connection, self._address["tenant_id"], key, outcome)
 
-    async def bury(self, marks: Mapping[Mark, PublicId | None]) -> None:
+    async def bury(self, marks: Mapping[Mark, PublicId | None], since: datetime | None = None) -> None:
         """Put up tombstones."""
-        await bury(self._connection, self._address, marks, self._now)
+        await bury(self._connection, self._address, marks, since or self._now)
 
     async def exhume(self, marks: Sequence[Mark]) -> None:
         """Take tombstones away."""
         await exhume(self._connection, self._address, marks)
+
+    async def exhume_by(self, entries: Sequence[PublicId]) -> None:
+        """Take the tombstones away that stand because of some entries."""
+        await exhume_by(self._connection, self._address, entries)
+
+    async def said_in(self, turn: PublicId) -> tuple[Origin, ...]:
+        """Where in a turn something was wanted of which a correction tells."""
+        return tuple(origin for r in await self._named("said_in", {"turn": turn.uuid}) if (origin := _origin(r)))
+
+    async def follow(self, origins: Sequence[Origin]) -> None:
+        """Note the versions of the messages in which something is still wanted."""
+        await self._each("follow", origins)
+
+    async def drop_said(self, origins: Sequence[Origin]) -> None:
+        """Remove what was told and asked because of what is not said any more."""
+        await self._each("drop_said", origins)
+
+    async def _each(self, name: str, origins: Sequence[Origin]) -> None:
+        for origin in origins:
+            await self._connection.execute(_SQL[name], {**self._address, **_origin_parameters(origin)})
 
     async def _named(self, name: str, parameters: Parameters) -> list[DictRow]:
         return await _rows(self._connection, name, {**self._address, **parameters})
@@ -193,6 +238,8 @@ def _correction(row: DictRow, known: Mapping[tuple[UUID, int], Entry]) -> Correc
         after=entries("after"),
         options=tuple(map(_option_from, row["options"])),
         asked=row["asked"],
+        origin=_origin(row),
+        receipt=row["receipt"] and PublicId(row["receipt"], space_id, IdKind.RECEIPT),
         answered_by=row["answered_by"] and PublicId(row["answered_by"], space_id, IdKind.CORRECTION),
     )
 
@@ -208,9 +255,31 @@ def _option_json(option: Option) -> dict[str, Any]:
         "scope": option.scope,
         "entry_id": option.entry_id and str(option.entry_id),
         "text": option.text,
+        "erase": None if option.erase is None else [str(entry_id) for entry_id in option.erase],
+        "whole": option.whole,
     }
 
 
 def _option_from(kept: Mapping[str, Any]) -> Option:
     entry_id = kept["entry_id"] and parse_id(kept["entry_id"])
-    return Option(kept["key"], kept["label"], kept["scope"], entry_id, kept["text"])
+    erase = kept.get("erase")
+    ids = None if erase is None else tuple(map(parse_id, erase))
+    return Option(kept["key"], kept["label"], kept["scope"], entry_id, kept["text"], ids, kept.get("whole", False))
+
+
+def _origin(row: Mapping[str, Any]) -> Origin | None:
+    if row["turn"] is None:
+        return None
+    turn = PublicId(row["turn"], row["turn_space"], IdKind.TURN)
+    return Origin(turn, MessageVersion(row["message"], row["version"]), bytes(row["key"]), row["said_at"])
+
+
+def _origin_parameters(origin: Origin | None) -> Parameters:
+    return {
+        "turn": origin and origin.turn.uuid,
+        "turn_space": origin and origin.turn.space_id,
+        "message": origin and origin.message.message,
+        "version": origin and origin.message.version,
+        "key": origin and origin.key,
+        "said_at": origin and origin.said_at,
+    }

@@ -304,9 +304,9 @@ class PostgresUnit:
         """Remove evidence without a trace."""
         await self._change_evidence("drop_evidence", map(evidence_parameters, evidence))
 
-    async def forget_evidence(self, entry_id: PublicId) -> None:
-        """Take every word out of what an entry rests on."""
-        await self._change_evidence("forget_evidence", [{"id": entry_id.uuid}])
+    async def forget_evidence(self, entry_ids: Sequence[PublicId]) -> None:
+        """Take every word out of what some entries rest on."""
+        await self._change_evidence("forget_evidence", [{"ids": [entry_id.uuid for entry_id in entry_ids]}])
 
     async def replaced_by(self, entry_id: PublicId) -> tuple[Entry, ...]:
         """The entries that gave way to an entry."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import psycopg
 
-_SCRIPTS = Path(__file__).resolve().parents[2] / "alembic"
+SCRIPTS = Path(__file__).resolve().parents[2] / "alembic"
 _LOCK = 7_263_001_442
 """Key of the advisory lock that lets one process migrate while the others wait."""
 
@@ -29,13 +29,18 @@ def migrate(database_url: str) -> None:
 
 def _is_current(database_url: str) -> bool:
     """Whether the newest migration has been run: looked up without Alembic, as it is at nearly every start."""
-    newest = max(path.name.partition("_")[0] for path in (_SCRIPTS / "versions").glob("[0-9]*.py"))
+    newest = newest_version()
     with psycopg.connect(database_url) as connection:
         try:
             found = connection.execute("SELECT version_num FROM alembic_version").fetchall()
         except psycopg.errors.UndefinedTable:
             return False
     return found == [(newest,)]
+
+
+def newest_version() -> str:
+    """The schema's version that this program works with."""
+    return max(path.name.partition("_")[0] for path in (SCRIPTS / "versions").glob("[0-9]*.py"))
 
 
 def _upgrade(database_url: str) -> None:
@@ -48,7 +53,7 @@ def _upgrade(database_url: str) -> None:
     from alembic import command  # noqa: PLC0415
 
     config = Config()
-    config.set_main_option("script_location", str(_SCRIPTS))
+    config.set_main_option("script_location", str(SCRIPTS))
     engine = sqlalchemy.create_engine(
         "postgresql+psycopg://", creator=lambda: psycopg.connect(database_url), poolclass=NullPool
     )

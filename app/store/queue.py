@@ -82,6 +82,16 @@ class QueueState:
             return "poisoned"
         return "slow" if self.oldest_s >= SLOW_SECONDS else "ok"
 
+    @property
+    def why(self) -> str | None:
+        """Why it is not well; None if it is."""
+        reasons = {
+            "stuck": f"{self.stalled} jobs of dead workers, {self.workers} workers, and {self.waiting} jobs due",
+            "poisoned": f"{self.failed} jobs failed for good",
+            "slow": f"something has been due for {self.oldest_s:.0f} s",
+        }
+        return reasons.get(self.name)
+
     def as_json(self) -> dict[str, Any]:
         """As health tells it."""
         oldest = round(self.oldest_s, 3)
@@ -162,7 +172,7 @@ class Queue:
                     failures = 0
                     await self._work()
             except (psycopg.Error, exceptions.ProcrastinateException, OSError, UnavailableError) as error:
-                _log.warning("the worker begins anew", reason=str(error)[:_REASON_CHARS])
+                _log.warning("the worker begins anew", exc_info=error)
             await asyncio.sleep(_RESTART_SECONDS[min(failures, len(_RESTART_SECONDS) - 1)])
             failures += 1
 
@@ -254,7 +264,7 @@ class Queue:
             except Exception as error:
                 passes = _may_pass(error, context.job.attempts)
                 reason = f"{type(error).__name__}: {error}"[:_REASON_CHARS].replace("\x00", "")
-                _log.warning("a job failed", task=task.value, job=arguments["job"], tried_again=passes, reason=reason)
+                _log.warning("a job failed", task=task.value, job=arguments["job"], tried_again=passes, exc_info=error)
                 await self._note(arguments, JobState.WAITING if passes else JobState.FAILED, reason)
                 raise
             await self._note(arguments, JobState.SUCCEEDED, None, note)

@@ -181,6 +181,7 @@ def evidence_from(row: Row) -> KeptEvidence:
         entry=PublicId(row["entry"], row["space_id"], IdKind.MEMORY),
         said_at=row["said_at"],
         content=None if row["content"] is None else _evidence_content(row["content"], row["said_at"]),
+        corrects=row["corrects"],
     )
 
 
@@ -212,6 +213,7 @@ def evidence_parameters(evidence: KeptEvidence) -> dict[str, Any]:
         "entry": evidence.entry.uuid,
         "said_at": evidence.said_at,
         "content": None if content is None else Jsonb(_evidence_fields(content)),
+        "corrects": evidence.corrects,
     }
 
 

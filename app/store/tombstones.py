@@ -80,5 +80,11 @@ async def exhume(connection: AsyncConnection[Any], address: Parameters, marks: S
         await connection.execute(_SQL["exhume"], {**address, "digests": [_digest(secret, mark) for mark in marks]})
 
 
+async def exhume_by(connection: AsyncConnection[Any], address: Parameters, entries: Sequence[PublicId]) -> None:
+    """Take the tombstones away that stand because of some entries."""
+    if entries:
+        await connection.execute(_SQL["exhume_by"], {**address, "entries": [entry.uuid for entry in entries]})
+
+
 def _digest(secret: bytes, mark: Mark) -> bytes:
     return sealed(secret, mark.burial.value, *mark.words)

@@ -184,6 +184,27 @@ class PostgresTurns:
             await self.enqueue(connection, space.tenant_id, work)
             return Erasure(removed.rowcount, len(work))
 
+    async def cut(
+        self, connection: Connection, tenant_id: UUID, space_id: UUID, texts: Mapping[UUID, str], tasks: Sequence[Task]
+    ) -> tuple[tuple[PublicId, ...], int]:
+        """Replace the texts of messages in a transaction, none of whose former words may stay; empty ones are deleted.
+
+        Returns:
+            The turns that this changes, and how many jobs bring what is derived from them up to it.
+        """
+        revised: dict[UUID, Row] = {}
+        for message, text in texts.items():
+            of: Row = {"tenant_id": tenant_id, "space_id": space_id, "message": message, "session": None, "ids": []}
+            revised |= {row["id"]: row for row in await _rows(connection, _SQL["revise_turns"], of)}
+            await connection.execute(_SQL["forget_postings"], of)
+            if text:
+                await connection.execute(_SQL["shorten_message"], {**of, "text": text})
+            else:
+                await connection.execute(_SQL["delete_messages"], of)
+        work = _derived(space_id, list(revised.values()), tasks, erase=True)
+        await self.enqueue(connection, tenant_id, work)
+        return tuple(PublicId(turn, space_id, IdKind.TURN) for turn in revised), len(work)
+
     async def sessions(self, space: SpaceKey, limit: int, before: tuple[datetime, UUID] | None) -> tuple[Session, ...]:
         """The sessions of a space, the latest first."""
         last_at, last_id = before or (None, None)
@@ -230,6 +251,11 @@ class PostgresTurns:
             closed = await _rows(connection, _SQL["close_silent"], {"tenant_id": tenant_id, "gap_s": gap_s})
             await self.enqueue(connection, tenant_id, _summaries(closed))
         return len(closed)
+
+    async def is_awaited(self, tenant_id: UUID, turn: PublicId) -> bool:
+        """Whether earlier turns of the space are still to be remembered, and have been for no more than a minute."""
+        async with tenant_transaction(self.pool, tenant_id) as connection:
+            return bool(await _rows(connection, _JOBS["awaited"], _address(tenant_id, turn)))
 
     async def conversation(
         self, tenant_id: UUID, conversation_id: PublicId
@@ -334,7 +360,16 @@ class PostgresTurns:
     ) -> tuple[Job, ...]:
         """Jobs, newest first."""
         names = None if spaces is None else list(spaces)
-        parameters = {"tenant_id": tenant_id, "spaces": names, "state": state, "limit": limit, "before": before}
+        is_running = {JobState.WAITING: False, JobState.RUNNING: True}.get(state) if state is not None else None
+        stored = JobState.WAITING if is_running else state
+        parameters = {
+            "tenant_id": tenant_id,
+            "spaces": names,
+            "state": stored,
+            "is_running": is_running,
+            "limit": limit,
+            "before": before,
+        }
         async with tenant_transaction(self.pool, tenant_id) as connection:
             return tuple(map(_job, await _rows(connection, _JOBS["list_jobs"], parameters)))
 
@@ -560,7 +595,7 @@ def _job(row: Row) -> Job:
         task=task,
         subject=PublicId(row["subject"], row["space_id"], SUBJECT_KIND[task]),
         erase=row["erase"],
-        state=JobState(row["state"]),
+        state=JobState.RUNNING if row["is_running"] else JobState(row["state"]),
         attempts=row["attempts"],
         error=row["error"],
         created_at=row["created_at"],

@@ -93,20 +93,28 @@ REMEMBERED_TEXTS: Final = 32_768
 """Counts that are kept: some 4 MB. What is known of one person is counted anew in every turn otherwise."""
 
 
-def remembering(count: TokenCounter) -> TokenCounter:
+class RememberingCounter:
     """The same counter, a tenth as dear for what it has counted before. It keeps digests, no texts."""
-    known: dict[bytes, int] = {}
 
-    def remembered(text: str) -> int:
+    __slots__ = ("_count", "_known", "hits", "misses")
+
+    def __init__(self, count: TokenCounter) -> None:
+        self._count = count
+        self._known: dict[bytes, int] = {}
+        self.hits = self.misses = 0
+
+    def __call__(self, text: str) -> int:
+        """The tokens of a text."""
         key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        found = known.get(key)
-        if found is None:
-            if len(known) >= REMEMBERED_TEXTS:
-                known.clear()
-            found = known[key] = count(text)
+        found = self._known.get(key)
+        if found is not None:
+            self.hits += 1
+            return found
+        self.misses += 1
+        if len(self._known) >= REMEMBERED_TEXTS:
+            self._known.clear()
+        found = self._known[key] = self._count(text)
         return found
-
-    return remembered
 
 
 def fewest_tokens(text: str) -> int:

@@ -107,6 +107,10 @@ class TurnStore(Protocol):
         """Close a tenant's conversations that have been silent for so long, likewise."""
         ...
 
+    async def is_awaited(self, tenant_id: UUID, turn: PublicId) -> bool:
+        """Whether earlier turns of the space are still to be remembered, and have been for no more than a minute."""
+        ...
+
     async def conversation(
         self, tenant_id: UUID, conversation_id: PublicId
     ) -> tuple[Conversation, tuple[Message, ...], int] | None:

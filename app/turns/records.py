@@ -186,6 +186,8 @@ class JobState(StrEnum):
     """How a job stands. One that failed is tried again only when somebody asks for it."""
 
     WAITING = "waiting"
+    RUNNING = "running"
+    """A worker has it in hand. Never stored: the queue knows."""
     SUCCEEDED = "succeeded"
     FAILED = "failed"
 

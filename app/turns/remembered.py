@@ -67,6 +67,27 @@ def _owners(found: Sequence[Spoken], space: str) -> list[Spoken]:
     ]
 
 
+def is_shared(read: Sequence[Spoken], turn: Turn) -> bool:
+    """Whether several people speak in a space that is one person's, and none of them is known to be that person."""
+    if turn.space.startswith("stream:"):
+        return False
+    authors = {(m.author.platform, m.author.id or fold(m.author.name or "")) for m in (one.message for one in read)}
+    return len(authors) > 1
+
+
+def owner_speaks(read: Sequence[Spoken], turn: Turn) -> bool:
+    """Whether what is read is the words of the person whose space it is, known by the platform or the space's name."""
+    return turn.space.startswith("stream:") or bool(_owners(read, turn.space))
+
+
+def without(one: Spoken, spans: Sequence[tuple[int, int]]) -> Spoken:
+    """What somebody said, with line ends in place of some of it."""
+    text = one.said.text
+    for start, end in spans:
+        text = text[:start] + "\n" * (end - start) + text[end:]
+    return replace(one, said=replace(one.said, text=text))
+
+
 def spaces_of(turn: Turn) -> tuple[str, ...]:
     """Every space in which memories of a turn can lie, also of messages that were deleted."""
     return tuple(dict.fromkeys([turn.space, *(m.personal_space for m in turn.messages if m.personal_space)]))

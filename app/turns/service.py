@@ -19,7 +19,8 @@ from app.turns.ports import Erasure, JobStore, MessageQuery, NewId, TurnStore, W
 from app.turns.records import Job, JobState, Message, NewMessage, NewTurn, Session, Speaker, Task, Turn, session_uuid
 from app.turns.remembered import may_be_remembered, spaces_of
 
-_DERIVED: Final = (Task.HISTORY, Task.EPISODE, Task.PERSONAL, Task.MEMORIES)
+DERIVED: Final = (Task.HISTORY, Task.EPISODE, Task.PERSONAL, Task.MEMORIES)
+"""What brings everything derived up to a turn whose messages have changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,15 +125,19 @@ class TurnService:
         Raises:
             NotFoundError: If the caller's tenant has no such turn within the key's reach.
         """
-        turn = await self.store.turn(caller.tenant_id, turn_id)
-        if turn is None or not caller.may_touch(turn.space):
+        turn = await self.find(caller, turn_id)
+        if turn is None:
             raise NotFoundError(f"no turn {turn_id}")
         return turn
 
+    async def find(self, caller: Caller, turn_id: PublicId) -> Turn | None:
+        """A turn; None if there is none any more within the key's reach."""
+        turn = await self.store.turn(caller.tenant_id, turn_id)
+        return turn if turn is not None and caller.may_touch(turn.space) else None
+
     async def entries(self, caller: Caller, turn: Turn) -> tuple[Derived, ...]:
         """What came of a turn so far, within the key's reach: episodes first."""
-        reached = [name for name in spaces_of(turn) if caller.may_touch(name)]
-        return await self.store.entries(turn, [SpaceKey(caller.tenant_id, name) for name in reached])
+        return await self.store.entries(turn, personal_spaces(caller, turn))
 
     async def message(self, caller: Caller, message_id: PublicId) -> Message:
         """A message.
@@ -172,7 +177,7 @@ class TurnService:
             PreconditionFailedError: If `if_version` is not the current one.
         """
         message = await self._writable(caller, message_id, if_version)
-        edited = await self.store.edit(caller.tenant_id, message, text, _DERIVED, idempotency)
+        edited = await self.store.edit(caller.tenant_id, message, text, DERIVED, idempotency)
         await self.working.add(caller.tenant_id, [edited])
         return edited
 
@@ -184,7 +189,7 @@ class TurnService:
             PreconditionFailedError: If `if_version` is not the current one.
         """
         message = await self._writable(caller, message_id, if_version)
-        erased = await self.store.delete(caller.writable_space(message.space), _DERIVED, message=message_id.uuid)
+        erased = await self.store.delete(caller.writable_space(message.space), DERIVED, message=message_id.uuid)
         await self.working.forget(caller.tenant_id, message.session, [message_id])
         return erased
 
@@ -238,9 +243,14 @@ class TurnService:
         found = await self.session(caller, session)
         space = caller.writable_space(found.space)
         await self.store.close(space, session.uuid)
-        erased = await self.store.delete(space, _DERIVED, session=session.uuid)
+        erased = await self.store.delete(space, DERIVED, session=session.uuid)
         await self.working.forget(caller.tenant_id, session, None)
         return erased
+
+
+def personal_spaces(caller: Caller, turn: Turn) -> list[SpaceKey]:
+    """The spaces in which something can come of a turn, within a key's reach."""
+    return [SpaceKey(caller.tenant_id, name) for name in spaces_of(turn) if caller.may_touch(name)]
 
 
 def session_position(cursor: str) -> tuple[datetime, UUID]:

@@ -3,8 +3,8 @@
 So a task may run any number of times, in any order, after any crash: what comes out is the same.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -27,8 +27,10 @@ from app.turns.ports import (
     WorkingMemory,
 )
 from app.turns.records import Conversation, Message, Task, Turn
-from app.turns.remembered import evidence, spaces_of, spoken
+from app.turns.remembered import Spoken, evidence, spaces_of, spoken
 from app.turns.summary import Summary, summarise, summary_content
+from app.turns.wished import OF_OTHERS, Wished
+from app.turns.wishes import Wishes
 
 _TRIES: Final = 10
 """How often something may change while it is worked on before the job is put off."""
@@ -47,6 +49,7 @@ class TurnTasks:
     working: WorkingMemory
     rememberer: Rememberer
     reader: Reader
+    wishes: Wishes
     now: Callable[[], datetime]
     summariser: Summariser | None = None
 
@@ -105,21 +108,59 @@ class TurnTasks:
                 return False
         return True
 
-    async def memories(self, tenant_id: UUID, subject: PublicId, options: JobOptions) -> None:
-        """Keep what each author says of lasting interest as memories of that author's own space."""
+    async def memories(self, tenant_id: UUID, subject: PublicId, options: JobOptions) -> str | None:
+        """Keep what each author says of lasting interest as memories of that author's own space.
+
+        What an author wishes to be put right or forgotten is done instead; says how much of that there was.
+        """
+        outcomes: Counter[str] = Counter()
         for _ in range(_TRIES):
             turn = await self.store.turn(tenant_id, subject)
-            if turn is None or await self._memories(tenant_id, turn, options):
-                return
+            if turn is None or await self._memories(tenant_id, turn, options, outcomes):
+                return "; ".join(f"{name}: {count}" for name, count in sorted(outcomes.items()) if count) or None
         raise OvertakenError(str(subject))
 
-    async def _memories(self, tenant_id: UUID, turn: Turn, options: JobOptions) -> bool:
+    async def _memories(self, tenant_id: UUID, turn: Turn, options: JobOptions, outcomes: Counter[str]) -> bool:
+        """Whether it is done; if not, the turn has changed meanwhile, as when something said in it is forgotten.
+
+        Args:
+            outcomes: What came of wishes is counted here.
+        """
         read = spoken(turn)
+        standing = frozenset(MessageVersion(one.message.id.uuid, one.message.version) for one in read)
+        wished = Wished.of(turn, read, self.wishes)
+        if wished.messages and await self.store.is_awaited(tenant_id, turn.id):
+            raise OvertakenError("earlier turns are still to be remembered")
+        early, rest = wished.parted(read) if turn.revision == 1 else ((), read)
+        if early and not await self._remember(tenant_id, turn, early, standing, options):
+            return False
+        heard: set[tuple[UUID, bytes]] = set()
+        names = spaces_of(turn) if turn.revision > 1 else wished.spaces
+        for name in names:
+            space, source = SpaceKey(tenant_id, name), Source(turn.id, turn.revision)
+            granted = await self.wishes.grant(space, source, standing, wished.of_space(name), erase=options.erase)
+            if granted is None:
+                return False
+            heard |= granted.heard
+            outcomes.update(granted.outcomes)
+            outcomes[OF_OTHERS] += granted.left
+        if not await self._remember(tenant_id, turn, wished.others(rest, heard), standing, options):
+            return False
+        outcomes.update(wished.ignored)
+        return True
+
+    async def _remember(
+        self,
+        tenant_id: UUID,
+        turn: Turn,
+        read: Sequence[Spoken],
+        standing: frozenset[MessageVersion],
+        options: JobOptions,
+    ) -> bool:
         found = await self.reader.extract(tenant_id, [one.said for one in read], self.now())
         said: defaultdict[str, list[Evidence]] = defaultdict(list)
         for one, extracted in zip(read, found, strict=True):
             said[one.space] += evidence(one, extracted)
-        standing = frozenset(MessageVersion(one.message.id.uuid, one.message.version) for one in read)
         source = Source(turn.id, turn.revision)
         # Of a turn that never changed there is nothing to take back.
         names = spaces_of(turn) if turn.revision > 1 else [name for name, statements in said.items() if statements]

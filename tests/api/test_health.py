@@ -56,6 +56,7 @@ async def test_a_service_that_runs_is_live_and_ready(ask):
             "embedder": "ok",
             "working_memory": "ok",
             "queue": {"state": "ok", "waiting": 0, "oldest_seconds": 0.0, "failed": 0, "workers": 1},
+            "why": [],
         },
     )
 
@@ -81,6 +82,8 @@ async def test_a_queue_that_is_not_well_degrades_and_is_told(ask, jobs, state):
     """fresh-03: the age of the oldest item is told, and health shows it; the service goes on."""
     reply = await ask("/health/ready", jobs=jobs)
     assert (reply.status_code, reply.json()["status"], reply.json()["queue"]["state"]) == (200, "degraded", state)
+    [why] = reply.json()["why"]
+    assert why.startswith("queue: ")
 
 
 async def test_without_working_memory_it_is_degraded_but_ready(ask):
@@ -102,3 +105,17 @@ async def test_without_the_database_it_is_not_ready_but_live(ask, database):
     reply = await ask("/health/ready", database=database)
     assert (reply.status_code, reply.json()["status"], reply.json()["database"]) == (503, "unavailable", "unavailable")
     assert (await ask("/health/live", database=database)).status_code == 200
+
+
+async def test_each_part_that_fails_is_told_with_the_reason_and_no_address(ask):
+    async def quotes():
+        raise UnavailableError("http://secret:1/ refuses the key rk_secret")
+
+    reply = await ask("/health/ready", database=hangs, embedder=quotes, working_memory=fails, jobs=queue(failed=2))
+    assert reply.json()["why"] == [
+        "database: does not answer within 0.5 s",
+        "embedder: does not answer",
+        "working_memory: does not answer",
+        "queue: 2 jobs failed for good",
+    ]
+    assert "secret" not in reply.text

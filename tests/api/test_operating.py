@@ -85,6 +85,22 @@ async def test_everything_that_can_be_read_is(watched):
     assert samples["ricordo_pool_connections", ()] >= 1
 
 
+async def test_what_is_asked_again_hits_every_cache(watched):
+    async def hits() -> dict[str, float]:
+        return {labels[0]: value for (name, labels), value in (await read(watched)).items() if "cache_hits" in name}
+
+    await watched.post("/api/v1/memories", json={"space": SPACE, "text": "I play the double bass"})
+    before = await hits()
+    assert before.keys() == {"query_vector", "resident_space", "token_count", "text"}
+    body = {"space": SPACE, "query": "Which instrument do I play?", "timeout_ms": 60_000}
+    for _ in range(40):  # the space is loaded beside
+        await watched.post("/api/v1/context/assemble", json=body)
+        after = await hits()
+        if all(after[cache] > before[cache] for cache in before.keys() - {"text"}):
+            break
+    assert {cache for cache in before if after[cache] > before[cache]} >= before.keys() - {"text"}
+
+
 async def test_without_the_database_there_is_still_a_page(watched, monkeypatch):
     async def down(_pool):
         raise UnavailableError("no database")
@@ -99,7 +115,8 @@ def test_the_dashboard_draws_what_there_is():
     dashboard = json.loads((ROOT / "docs" / "dashboard.json").read_text(encoding="utf-8"))
     asked = " ".join(target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ()))
     drawn = set(re.findall(r"ricordo_[a-z_]+", asked))
-    read = Reading(dict.fromkeys(DESCRIPTIONS.keys() - COUNTERS, 1.0), dict.fromkeys(COUNTERS, 1.0))
+    gauges, counters = dict.fromkeys(DESCRIPTIONS.keys() - COUNTERS, 1.0), dict.fromkeys(COUNTERS, 1.0)
+    read = Reading(gauges, counters, {"text": (1, 1)})
     metrics = Metrics()
     metrics.answered("GET", "/", 200, 0.1)
     metrics.assembled({"total": 1.0}, ["dense"])
@@ -113,6 +130,7 @@ def test_the_dashboard_draws_what_there_is():
 def test_the_operators_page_names_every_metric():
     page = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
     own = ["requests_total", "request_seconds", "assembly_stage_seconds", "degraded_assemblies_total"]
+    own += ["cache_hits_total", "cache_misses_total"]
     assert [n for n in [*own, *DESCRIPTIONS] if f"`ricordo_{n}" not in page] == []
 
 

@@ -33,7 +33,7 @@ async def test_a_turn_is_stored_with_its_reply_and_read_again(client):
         ("user", "I moved to Turin."),
         ("assistant", "How is it there?"),
     ]
-    assert (await client.get(f"/turns/{turn['id']}")).json() == {**turn, "entries": []}
+    assert (await client.get(f"/turns/{turn['id']}")).json() == {**turn, "entries": [], "corrections": []}
     assert await texts(client, "s-1") == ["I moved to Turin.", "How is it there?"]
     assert await texts(client, turn["session"]) == await texts(client, "s-1")
 

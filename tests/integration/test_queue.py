@@ -1,15 +1,19 @@
 """The queue: what fails, what dies, what is late; and the outbox, which is never half full."""
 
 import asyncio
+import io
+import json
 from uuid import uuid4
 
 import psycopg
 import pytest
+import structlog
 from structlog.testing import capture_logs
 
 from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
+from app.logs import where_it_failed
 from app.runtime import new_uuid
 from app.store.queue import ATTEMPTS, DEATHS, Queue, delay_s, queue_state
 from app.store.turns import PostgresTurns
@@ -87,6 +91,31 @@ async def test_a_job_is_done_and_its_row_says_so(world):
     assert await world.store.sql("SELECT 1 FROM queue.procrastinate_jobs") == []
 
 
+async def test_what_a_worker_has_in_hand_is_running(world):
+    seen = []
+
+    async def look():
+        jobs = await world.jobs()
+        tenant_id = world.space.tenant_id
+        by_state = {
+            s: await world.turns.jobs(tenant_id, None, s, 9, None) for s in (JobState.RUNNING, JobState.WAITING)
+        }
+        one = await world.turns.job(tenant_id, by_state[JobState.RUNNING][0].id)
+        seen.append(([j.state for j in jobs], [len(found) for found in by_state.values()], one.state))
+
+    world.queue.concurrency = 1
+    world.does(look)
+    await world.post(Task.HISTORY, Task.EPISODE)
+    await world.queue.drain()
+    waiting, running, done = JobState.WAITING, JobState.RUNNING, JobState.SUCCEEDED
+    assert {tuple(sorted(states)) for states, _, _ in seen} == {
+        tuple(sorted((waiting, running))),
+        tuple(sorted((running, done))),
+    }
+    assert sorted(counts for _, counts, _ in seen) == [[1, 0], [1, 1]]
+    assert {state for _, _, state in seen} == {running}
+
+
 async def test_a_turn_that_is_not_stored_leaves_no_job(world):
     world.does(nothing)
     turn = new_turn(world.space, text="x", given_id="t")
@@ -109,6 +138,25 @@ async def test_a_permanent_error_is_terminal_at_once_and_its_reason_is_kept(worl
     assert (job.state, job.attempts, job.error) == (JobState.FAILED, 1, "ValueError: this text cannot be read")
     state = await queue_state(world.store.pool)
     assert (state.failed, state.name) == (1, "poisoned")
+
+
+async def test_the_log_says_of_a_failed_job_which_and_where_and_quotes_nothing(world):
+    world.does(refuse)
+    await world.post()
+    log = io.StringIO()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            "app.store.queue._log",
+            structlog.wrap_logger(
+                structlog.WriteLogger(log), processors=[where_it_failed, structlog.processors.JSONRenderer()]
+            ),
+        )
+        await world.queue.drain()
+    (job,) = await world.jobs()
+    told = json.loads(log.getvalue())
+    assert (told["event"], told["job"]) == ("a job failed", str(job.id.uuid))
+    assert told["exception"][0]["type"] == "ValueError"
+    assert "cannot be read" not in log.getvalue()
 
 
 async def test_a_failed_job_is_tried_again_when_somebody_asks(world):

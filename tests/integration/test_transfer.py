@@ -6,9 +6,12 @@ import pytest
 from app.domain.entries import Category
 from app.forgetting.records import Selector
 from app.forgetting.service import ForgettingService
-from app.runtime import new_id
+from app.runtime import new_id, new_uuid
 from app.store.forgetting import PostgresForgetting
+from app.store.queue import Queue
 from app.store.transfer import PostgresTransfer, TransferError, space_of
+from app.store.turns import PostgresTurns
+from app.store.working import PostgresWorkingMemory
 from tests.integration.consistency import assert_consistent
 from tests.integration.stores import Space, day
 
@@ -27,7 +30,8 @@ async def brought(space, lines):
 
 
 def forgetting(store) -> ForgettingService:
-    return ForgettingService(PostgresForgetting(store.pool, [].append), new_id)
+    turns = PostgresTurns(store.pool, Queue("", lambda: 0.5), new_uuid)
+    return ForgettingService(PostgresForgetting(store.pool, turns, [].append), PostgresWorkingMemory(turns, 60), new_id)
 
 
 @pytest.fixture

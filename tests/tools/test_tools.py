@@ -95,6 +95,32 @@ async def test_every_tool_is_listed_and_can_be_called(connect_to, url, tenant, c
 
 
 @pytest.mark.parametrize("connect_to", TRANSPORTS)
+async def test_questions_are_answered_and_records_changed(connect_to, url, tenant, client):
+    async with connect_to(url, tenant.key, SPACE) as model:
+        assert await told(model, "open_questions") == ("No question is open.", False)
+        await client.post("/memories", json={"space": SPACE, "text": "Mira's eyes are blue."})
+        wrong = {"space": SPACE, "said": "Mira's eyes are green, not blue.", "scopes": ["story:au1"]}
+        asked = await client.post("/corrections", json=wrong)
+        assert asked.json()["open"], asked.text
+        question = (await told(model, "open_questions"))[0]
+        assert asked.json()["id"] in question
+        choice = asked.json()["options"][0]["key"]
+        answered = await told(model, "answer_question", id=asked.json()["id"], choice=choice)
+        assert not answered[1], answered
+
+        recorded = (await told(model, "write_record", kind="note", payload={"text": "Play a song on Friday"}))[0]
+        assert recorded.startswith("Recorded: ")
+        record = recorded.rpartition("(")[2].partition(",")[0]
+        assert record in (await told(model, "read_records", kind="note"))[0]
+        changed = (await told(model, "change_record", id=record, version=1, status="done"))[0]
+        assert "[done]" in changed
+        assert "version 2" in changed
+        stale = await told(model, "change_record", id=record, version=1, status="open")
+        assert ("precondition-failed" in stale[0], stale[1]) == (True, True)
+        assert await told(model, "read_records") == ("There is no such record.", False)
+
+
+@pytest.mark.parametrize("connect_to", TRANSPORTS)
 async def test_errors_and_limits_are_those_of_the_api(connect_to, url, tenant):
     async with connect_to(url, tenant.key) as model:
         for arguments, problem in [
@@ -129,24 +155,31 @@ async def test_a_foreign_key_reaches_nothing(connect_to, url, *, client, tenant,
         ("remember", {"text": "intruder"}),
         ("correct", {"said": "I am called Intruder, not Ana."}),
         ("forget", {"ids": [written]}),
+        ("open_questions", {}),
+        ("read_records", {"status": None}),
+        ("write_record", {"kind": "note", "payload": {"text": "intruder"}}),
     ]
-    assert {name for name, _ in calls} | {"answer_question"} == {tool.__name__ for tool in TOOLS}
+    assert {name for name, _ in calls} | {"answer_question", "change_record"} == {tool.__name__ for tool in TOOLS}
     keys = [(new_tenant().key, False), (tenant.issue(Role.WRITER, ("user:other",)), True)]
+    note = {"space": SPACE, "kind": "note", "payload": {"text": text}}
+    record = (await client.post("/records", json=note)).json()["id"]
     with logged() as log:
-        await reaches_nothing(connect_to, url, keys, calls)
+        await reaches_nothing(connect_to, url, keys, calls, record)
     assert SECRET not in log.getvalue()
     assert '"route": "/mcp"' in log.getvalue() or connect_to is over_stdio
     assert [m["text"] for m in (await client.get("/memories", params={"space": SPACE})).json()["items"]] == [text]
 
 
-async def reaches_nothing(connect_to, url, keys, calls):
+async def reaches_nothing(connect_to, url, keys, calls, record):
     for key, is_limited in keys:
         async with connect_to(url, key) as model:
             for name, arguments in calls:
                 said, failed = await told(model, name, space=SPACE, **arguments)
                 assert SECRET not in said
-                assert failed == (is_limited or name == "forget")
+                assert failed == (is_limited or name == "forget"), (name, said)
                 assert ("forbidden: this key does not reach" in said) == is_limited
+            said, failed = await told(model, "change_record", id=record, version=1, status="done")
+            assert (failed, "not-found" in said) == (True, True)
             for resource in ("profile", "soul"):
                 if is_limited:
                     with pytest.raises(MCPError):

@@ -104,5 +104,5 @@ async def clarify(
     idempotency: Idempotency,
 ) -> Response:
     """Does what was wanted, where the answer says."""
-    done = await runtime.corrections.clarify(caller, correction_id, body.choice, idempotency)
+    done = await runtime.corrections.clarify(caller, correction_id, body.to_domain(), idempotency)
     return json_response(correction_json(done))

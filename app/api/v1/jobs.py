@@ -7,7 +7,8 @@ from fastapi import APIRouter, Query, Response
 from app.api.deps import CallerDep, JobId, RuntimeDep
 from app.api.replies import json_response, page_response
 from app.schemas.common import Page
-from app.schemas.turns import JobReply, JobsQuery, job_json
+from app.schemas.turns import JobReply, JobsQuery, JobWithCorrections, job_json, job_with_corrections_json
+from app.turns.records import Task
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
@@ -22,9 +23,12 @@ async def list_jobs(query: Annotated[JobsQuery, Query()], runtime: RuntimeDep, c
     return page_response(found, query.limit, job_json, lambda job: job.id.uuid)
 
 
-@router.get("/{id}", summary="Read a job", response_model=JobReply)
+@router.get("/{id}", summary="Read a job", response_model=JobWithCorrections)
 async def read_job(job_id: JobId, runtime: RuntimeDep, caller: CallerDep) -> Response:
-    return json_response(job_json(await runtime.jobs.get(caller, job_id)))
+    """With what was put right, asked and forgotten because of what was said in its turn."""
+    job = await runtime.jobs.get(caller, job_id)
+    turn = await runtime.turns.find(caller, job.subject) if job.task is Task.MEMORIES else None
+    return json_response(job_with_corrections_json(job, await runtime.corrections.of_turn(caller, turn)))
 
 
 @router.post("/{id}/retry", summary="Have a failed job tried again", response_model=JobReply)

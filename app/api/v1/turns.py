@@ -4,7 +4,7 @@ from fastapi import APIRouter, Response
 
 from app.api.deps import CallerDep, Idempotency, Now, RuntimeDep, TurnId
 from app.api.replies import json_response
-from app.schemas.turns import TurnBody, TurnReply, TurnWithEntries, derived_json, turn_json
+from app.schemas.turns import TurnBody, TurnReply, TurnWithEntries, turn_json, turn_with_entries_json
 
 router = APIRouter(prefix="/turns", tags=["turns"])
 
@@ -22,7 +22,8 @@ async def post_turn(
 
 @router.get("/{id}", summary="Read a turn", response_model=TurnWithEntries)
 async def read_turn(turn_id: TurnId, runtime: RuntimeDep, caller: CallerDep) -> Response:
-    """With the entries that came of it so far, episodes first."""
+    """With the entries that came of it so far, episodes first, and with what was put right and forgotten."""
     turn = await runtime.turns.get(caller, turn_id)
     derived = await runtime.turns.entries(caller, turn)
-    return json_response({**turn_json(turn), "entries": [derived_json(one) for one in derived]})
+    corrections = await runtime.corrections.of_turn(caller, turn)
+    return json_response(turn_with_entries_json(turn, derived, corrections))

@@ -119,6 +119,8 @@ class ResidentSpaces:
         self._spaces: OrderedDict[Address, Resident] = OrderedDict()
         self._asked: OrderedDict[Address, None] = OrderedDict()
         self._loading: dict[Address, asyncio.Task[None]] = {}
+        self.hits = self.misses = 0
+        """How often a space that was asked for was in memory, and how often not."""
 
     def find(self, space: SpaceKey) -> Resident | None:
         """The space, if it is in memory. If it was asked for before, it will be soon."""
@@ -126,10 +128,13 @@ class ResidentSpaces:
         now = self._monotonic()
         self._give_up_idle(now)
         resident = self._spaces.get(address)
-        if resident is not None:
+        if resident is None:
+            self.misses += 1
+        else:
+            self.hits += 1
             resident.used_at = now
             self._spaces.move_to_end(address)
-        elif self._limit_bytes and self._was_asked(address):
+        if resident is None and self._limit_bytes and self._was_asked(address):
             self.prepare(space)
         return resident
 

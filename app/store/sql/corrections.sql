@@ -30,10 +30,35 @@ SELECT e.*, s.name AS space
 
 -- insert_correction --
 INSERT INTO corrections (
-    tenant_id, space_id, id, created_at, outcome, scope, told, entries, before, after, asked, options)
+    tenant_id, space_id, id, created_at, outcome, scope, told, entries, before, after, asked, options, turn, turn_space,
+    message, version, key, said_at, receipt)
 VALUES (
     %(tenant_id)s, %(space_id)s, %(id)s, %(created_at)s, %(outcome)s, %(scope)s, %(told)s, %(entries)s, %(before)s::jsonb,
-    %(after)s::jsonb, %(asked)s::jsonb, %(options)s::jsonb);
+    %(after)s::jsonb, %(asked)s::jsonb, %(options)s::jsonb, %(turn)s, %(turn_space)s, %(message)s, %(version)s, %(key)s,
+    %(said_at)s, %(receipt)s);
+
+-- said_in --
+-- Where in a turn something was wanted of which a correction tells.
+SELECT turn, turn_space, message, version, key, said_at FROM corrections
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND turn = %(turn)s;
+
+-- follow --
+UPDATE corrections SET version = %(version)s
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND turn = %(turn)s AND message = %(message)s
+   AND key = %(key)s;
+
+-- drop_said --
+-- What was forgotten is told of for good: it has no words of what was said.
+DELETE FROM corrections
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND turn = %(turn)s AND message = %(message)s
+   AND key = %(key)s AND receipt IS NULL;
+
+-- of_turn --
+SELECT c.*, s.name AS space
+  FROM corrections c
+  JOIN spaces s ON s.tenant_id = c.tenant_id AND s.id = c.space_id
+ WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.turn = %(turn)s
+ ORDER BY c.id;
 
 -- answer --
 -- What was asked is gone; the next prompt need not ask any more. The question goes with the entries of the answer.

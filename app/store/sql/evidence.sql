@@ -14,8 +14,8 @@ SELECT * FROM memory_evidence
 SELECT 1 FROM derived_entries WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
 
 -- keep_evidence --
-INSERT INTO memory_evidence (tenant_id, space_id, turn, message, key, version, entry, said_at, content)
-VALUES (%(tenant_id)s, %(space_id)s, %(turn)s, %(message)s, %(key)s, %(version)s, %(entry)s, %(said_at)s, %(content)s)
+INSERT INTO memory_evidence (tenant_id, space_id, turn, message, key, version, entry, said_at, content, corrects)
+VALUES (%(tenant_id)s, %(space_id)s, %(turn)s, %(message)s, %(key)s, %(version)s, %(entry)s, %(said_at)s, %(content)s, %(corrects)s)
     ON CONFLICT (tenant_id, space_id, turn, message, key)
     DO UPDATE SET version = excluded.version, entry = excluded.entry, said_at = excluded.said_at,
                   content = excluded.content;
@@ -26,9 +26,9 @@ DELETE FROM memory_evidence
    AND key = %(key)s;
 
 -- forget_evidence --
--- Of an entry that its owner erased: no word stays, and that there was something does.
+-- Of entries that their owner erased: no word stays, and that there was something does.
 UPDATE memory_evidence SET content = NULL
- WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND entry = %(id)s;
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND entry = ANY(%(ids)s::uuid[]);
 
 -- replaced_by --
 -- The entries that gave way to an entry.

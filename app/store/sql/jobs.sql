@@ -1,15 +1,32 @@
 -- find_job --
-SELECT j.*, p.name AS space FROM jobs j JOIN spaces p ON p.tenant_id = j.tenant_id AND p.id = j.space_id
+-- What a worker has in hand is running; the row that its tenant sees says so only when it is done.
+SELECT j.*, p.name AS space,
+       j.state = 'waiting' AND EXISTS (
+           SELECT FROM queue.procrastinate_jobs q
+            WHERE q.status = 'doing' AND q.worker_id IS NOT NULL AND q.args ->> 'job' = j.id::text) AS is_running
+  FROM jobs j JOIN spaces p ON p.tenant_id = j.tenant_id AND p.id = j.space_id
  WHERE j.tenant_id = %(tenant_id)s AND j.space_id = %(space_id)s AND j.id = %(id)s;
 
 -- list_jobs --
-SELECT j.*, p.name AS space FROM jobs j JOIN spaces p ON p.tenant_id = j.tenant_id AND p.id = j.space_id
+WITH in_hand AS MATERIALIZED (
+    SELECT (args ->> 'job')::uuid AS job FROM queue.procrastinate_jobs WHERE status = 'doing' AND worker_id IS NOT NULL
+)
+SELECT j.*, p.name AS space, j.state = 'waiting' AND j.id IN (SELECT job FROM in_hand) AS is_running
+  FROM jobs j JOIN spaces p ON p.tenant_id = j.tenant_id AND p.id = j.space_id
  WHERE j.tenant_id = %(tenant_id)s
    AND (%(spaces)s::text[] IS NULL OR p.name = ANY(%(spaces)s::text[]))
    AND (%(state)s::text IS NULL OR j.state = %(state)s)
+   AND (%(is_running)s::boolean IS NULL OR (j.id IN (SELECT job FROM in_hand)) = %(is_running)s)
    AND (%(before)s::uuid IS NULL OR j.id < %(before)s)
  ORDER BY j.id DESC
  LIMIT %(limit)s;
+
+-- awaited --
+-- An earlier turn of the space that is still to be remembered; one that keeps failing is not waited for.
+SELECT 1 FROM jobs
+ WHERE tenant_id = %(tenant_id)s AND state = 'waiting' AND space_id = %(space_id)s AND task = 'memories'
+   AND NOT erase AND subject < %(id)s AND created_at > now() - interval '1 minute'
+ LIMIT 1;
 
 -- retry_job --
 UPDATE jobs SET state = 'waiting'

@@ -18,6 +18,10 @@ SELECT %(tenant_id)s, %(space_id)s, t.digest, t.kind, t.entry, %(now)s
     ON CONFLICT (tenant_id, space_id, digest, kind) DO UPDATE
    SET entry = excluded.entry, created_at = excluded.created_at;
 
+-- exhume_by --
+DELETE FROM tombstones
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND kind = 'corrected' AND entry = ANY(%(entries)s::uuid[]);
+
 -- exhume --
 DELETE FROM tombstones
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND digest = ANY(%(digests)s::bytea[]);

@@ -207,6 +207,10 @@ RETURNING t.id,
             WHERE c.tenant_id = t.tenant_id AND c.space_id = t.space_id AND c.id = t.conversation
               AND c.closed_at IS NOT NULL) AS conversation;
 
+-- shorten_message --
+UPDATE messages SET text = %(text)s, terms = '{}', version = version + 1, edited_at = now()
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(message)s AND deleted_at IS NULL;
+
 -- delete_messages --
 UPDATE messages
    SET text = '', author_id = NULL, author_name = NULL, mentions = '{}', media = '[]', event = NULL, terms = '{}',

@@ -15,23 +15,32 @@ from ricordo_client.models import (
     Author,
     Batch,
     Claim,
+    Consolidated,
     Correction,
     Ended,
     Entry,
     Erased,
     Forgotten,
     Found,
+    HistorySettings,
     Job,
+    LivePlan,
     LoggedAssembly,
     Message,
     Page,
+    Profile,
+    Receipt,
     Recent,
+    Replayed,
     Said,
     Session,
     SoulBlock,
     Space,
+    StateRecord,
     Token,
     Turn,
+    Verified,
+    Viewed,
 )
 
 Tier = Literal["memories", "episodes", "procedures"]
@@ -96,6 +105,91 @@ def assemble(
     )
 
 
+def assemble_live(
+    stream: str,
+    batch: Sequence[Json],
+    *,
+    persona: str | None = None,
+    agents: Sequence[str] | None = None,
+    lore: Sequence[str] | None = None,
+    viewers: int | None = None,
+    scopes: Sequence[str] | None = None,
+    history: Sequence[Json] | None = None,
+    session: str | None = None,
+    as_of: datetime | None = None,
+    format: Format | None = None,  # noqa: A002 - the API's name for it
+    timeout_ms: int | None = None,
+    record: bool | None = None,
+    trace: bool | None = None,
+    overrides: Json | None = None,
+    timeout: float = ASSEMBLE_TIMEOUT_S,
+    fallback: str | None = None,
+) -> Call[Assembly]:
+    """The system prompt for a batch of many people's messages, as in `post_turn`. `fallback` as in `assemble`."""
+    body = {
+        **_live(stream, batch, persona, agents, lore, viewers, scopes, history, session, timeout_ms),
+        "as_of": as_of,
+        "format": format,
+        "record": record,
+        "trace": trace,
+        "overrides": overrides,
+    }
+    return Call(
+        Assembly,
+        "POST",
+        "/context/assemble/live",
+        body=body,
+        repeatable=True,
+        deadline_field=True,
+        timeout_s=timeout,
+        otherwise=_otherwise(fallback),
+    )
+
+
+def plan_live(
+    stream: str,
+    batch: Sequence[Json],
+    *,
+    persona: str | None = None,
+    agents: Sequence[str] | None = None,
+    lore: Sequence[str] | None = None,
+    viewers: int | None = None,
+    scopes: Sequence[str] | None = None,
+    history: Sequence[Json] | None = None,
+    session: str | None = None,
+    timeout_ms: int | None = None,
+) -> Call[LivePlan]:
+    """Whose memory `assemble_live` would read for a batch, and why, without reading it."""
+    body = _live(stream, batch, persona, agents, lore, viewers, scopes, history, session, timeout_ms)
+    return Call(LivePlan, "POST", "/context/plan", body=body, repeatable=True)
+
+
+def _live(
+    stream: str,
+    batch: Sequence[Json],
+    persona: str | None,
+    agents: Sequence[str] | None,
+    lore: Sequence[str] | None,
+    viewers: int | None,
+    scopes: Sequence[str] | None,
+    history: Sequence[Json] | None,
+    session: str | None,
+    timeout_ms: int | None,
+) -> dict[str, Any]:
+    return {
+        "stream": stream,
+        "batch": batch,
+        "persona": persona,
+        "agents": agents,
+        "lore": lore,
+        "viewers": viewers,
+        "scopes": scopes,
+        "history": history,
+        "session": session,
+        "timeout_ms": timeout_ms,
+    }
+
+
 def search(
     space: str,
     query: str = "",
@@ -139,10 +233,19 @@ def post_turn(
     session: str | None = None,
     id: str | None = None,  # noqa: A002 - the API's name for it
     reply: str | Json | None = None,
+    scope: str | None = None,
     idempotency_key: str | None = None,
 ) -> Call[Turn]:
     """Store what was said: in one person's `space`, or in a `stream` in which many speak."""
-    body = {"messages": messages, "space": space, "stream": stream, "session": session, "id": id, "reply": reply}
+    body = {
+        "messages": messages,
+        "space": space,
+        "stream": stream,
+        "session": session,
+        "id": id,
+        "reply": reply,
+        "scope": scope,
+    }
     return _write(Turn, "POST", "/turns", body, idempotency_key)
 
 
@@ -287,6 +390,16 @@ def undo_entry(
     return _change(Entry, "POST", f"{_item(id)}/undo", None, if_version, idempotency_key)
 
 
+def restore_entry(
+    id: str,  # noqa: A002 - the API's name for it
+    *,
+    if_version: int | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Entry]:
+    """Bring an archived entry back, confirmed now."""
+    return _change(Entry, "POST", f"{_item(id)}/restore", None, if_version, idempotency_key)
+
+
 def erase_entry(id: str, *, if_version: int | None = None) -> Call[Erased]:  # noqa: A002 - the API's name for it
     """Erase an entry for good, all versions and traces."""
     return _change(Erased, "DELETE", _item(id), None, if_version, None, idempotent=False)
@@ -327,6 +440,7 @@ def correct(
     category: str | None = None,
     valid_from: datetime | None = None,
     actor: Author | Json | None = None,
+    batch: Sequence[Author | Json] | None = None,
     session: str | None = None,
     source: str | None = None,
     dry_run: bool | None = None,
@@ -348,6 +462,7 @@ def correct(
         "category": category,
         "valid_from": valid_from,
         "actor": actor,
+        "batch": batch,
         "session": session,
         "source": source,
         "dry_run": dry_run,
@@ -359,10 +474,13 @@ def clarify(
     id: str,  # noqa: A002 - the API's name for it
     choice: str,
     *,
+    actor: Author | Json | None = None,
+    batch: Sequence[Author | Json] | None = None,
     idempotency_key: str | None = None,
 ) -> Call[Correction]:
     """Answer the question of a correction with the key of an option."""
-    return _write(Correction, "POST", f"/clarifications/{_quoted(id)}", {"choice": choice}, idempotency_key)
+    body = {"choice": choice, "actor": actor, "batch": batch}
+    return _write(Correction, "POST", f"/clarifications/{_quoted(id)}", body, idempotency_key)
 
 
 def correction(id: str) -> Call[Correction]:  # noqa: A002 - the API's name for it
@@ -380,9 +498,12 @@ def forget(
     *,
     ids: Sequence[str] | None = None,
     content: str | None = None,
+    turn: str | None = None,
     author: Author | Json | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    actor: Author | Json | None = None,
+    batch: Sequence[Author | Json] | None = None,
     dry_run: bool | None = None,
 ) -> Call[Forgotten]:
     """Erase for good what is named exactly in one way, with every trace. The receipt says what went."""
@@ -390,12 +511,90 @@ def forget(
         "space": space,
         "ids": ids,
         "content": content,
+        "turn": turn,
         "author": author,
         "since": since,
         "until": until,
+        "actor": actor,
+        "batch": batch,
         "dry_run": dry_run,
     }
     return Call(Forgotten, "POST", "/forget", body=body)
+
+
+def erase_space(space: str, *, dry_run: bool | None = None) -> Call[Receipt]:
+    """Erase a space and all that it holds; what was erased cannot be imported again."""
+    return Call(Receipt, "DELETE", f"/spaces/{_quoted(space)}", params={"dry_run": dry_run})
+
+
+def receipt(id: str) -> Call[Receipt]:  # noqa: A002 - the API's name for it
+    """The receipt of an erasure."""
+    return _read(Receipt, f"/receipts/{_quoted(id)}")
+
+
+def verify_receipt(id: str) -> Call[Verified]:  # noqa: A002 - the API's name for it
+    """Whether a receipt is genuine, and nothing of what it says is gone is there."""
+    return _read(Verified, f"/receipts/{_quoted(id)}/verify")
+
+
+def create_record(
+    space: str,
+    kind: str,
+    payload: Json,
+    *,
+    subjects: Sequence[str] | None = None,
+    claim: Json | None = None,
+    status: str | None = None,
+    expires_at: datetime | None = None,
+    turn: Json | None = None,
+    idempotency_key: str | None = None,
+) -> Call[StateRecord]:
+    """Make a record: structured state that outranks memories. `turn` names the turn that it comes from."""
+    body = {
+        "space": space,
+        "kind": kind,
+        "payload": payload,
+        "subjects": subjects,
+        "claim": claim,
+        "status": status,
+        "expires_at": expires_at,
+        "turn": turn,
+    }
+    return _write(StateRecord, "POST", "/records", body, idempotency_key)
+
+
+def records(
+    space: str, *, kind: str | None = None, subject: str | None = None, status: str | None = None
+) -> Call[Page[StateRecord]]:
+    """The current records of a space, newest first."""
+    params = {"space": space, "kind": kind, "subject": subject, "status": status}
+    return _read(Page[StateRecord], "/records", params)
+
+
+def record(id: str) -> Call[StateRecord]:  # noqa: A002 - the API's name for it
+    """A record."""
+    return _read(StateRecord, f"/records/{_quoted(id)}")
+
+
+def change_record(
+    id: str,  # noqa: A002 - the API's name for it
+    changes: Json,
+    *,
+    if_version: int | None = None,
+    idempotency_key: str | None = None,
+) -> Call[StateRecord]:
+    """Write a new version of a record. Fields that `changes` leaves out stay; `claim` and `expires_at` can be None."""
+    return _change(StateRecord, "PATCH", f"/records/{_quoted(id)}", changes, if_version, idempotency_key)
+
+
+def erase_record(id: str, *, if_version: int | None = None) -> Call[Erased]:  # noqa: A002 - the API's name for it
+    """Erase a record for good, all versions."""
+    return _change(Erased, "DELETE", f"/records/{_quoted(id)}", None, if_version, None, idempotent=False)
+
+
+def record_versions(id: str) -> Call[Page[StateRecord]]:  # noqa: A002 - the API's name for it
+    """The versions of a record, newest first."""
+    return _read(Page[StateRecord], f"/records/{_quoted(id)}/versions", {})
 
 
 def messages(
@@ -481,6 +680,33 @@ def add_soul_block(
     return _write(SoulBlock, "POST", "/soul", body, idempotency_key)
 
 
+def soul_block(id: str) -> Call[SoulBlock]:  # noqa: A002 - the API's name for it
+    """A soul block."""
+    return _read(SoulBlock, f"/soul/{_quoted(id)}")
+
+
+def soul_block_versions(id: str) -> Call[Page[SoulBlock]]:  # noqa: A002 - the API's name for it
+    """The versions of a soul block, newest first."""
+    return _read(Page[SoulBlock], f"/soul/{_quoted(id)}/versions", {})
+
+
+def order_soul(space: str, ids: Sequence[str], *, idempotency_key: str | None = None) -> Call[Page[SoulBlock]]:
+    """Put the soul blocks of a space in an order that names each of them once."""
+    return _write(Page[SoulBlock], "POST", "/soul/order", {"space": space, "ids": ids}, idempotency_key)
+
+
+def restore_soul_block(
+    id: str,  # noqa: A002 - the API's name for it
+    version: int,
+    *,
+    if_version: int | None = None,
+    idempotency_key: str | None = None,
+) -> Call[SoulBlock]:
+    """Go back to an earlier version of a soul block."""
+    path = f"/soul/{_quoted(id)}/restore"
+    return _change(SoulBlock, "POST", path, {"version": version}, if_version, idempotency_key)
+
+
 def edit_soul_block(
     id: str,  # noqa: A002 - the API's name for it
     changes: Json,
@@ -507,6 +733,34 @@ def space(name: str) -> Call[Space]:
     return _read(Space, f"/spaces/{_quoted(name)}")
 
 
+def profile(space: str, *, limit: int | None = None, scopes: Sequence[str] | None = None) -> Call[Profile]:
+    """Who this is, by category; `text` is ready for a system prompt."""
+    return _read(Profile, f"/spaces/{_quoted(space)}/profile", {"limit": limit, "scopes": scopes})
+
+
+def view(
+    space: str, *, language: Literal["en", "it", "cs"] | None = None, standing: str | None = None
+) -> Call[Page[Viewed]]:
+    """The memories of a space in plain words, for the person whose they are, newest first."""
+    return _read(Page[Viewed], f"/spaces/{_quoted(space)}/memories/view", {"language": language, "standing": standing})
+
+
+def consolidate(space: str, *, dry_run: bool | None = None) -> Call[Consolidated]:
+    """Merge what is said twice, supersede what no longer holds, archive what has faded."""
+    return Call(Consolidated, "POST", f"/spaces/{_quoted(space)}/consolidate", body={"dry_run": dry_run})
+
+
+def history_settings() -> Call[HistorySettings]:
+    """How long the tenant's history is kept, and what the last purge did."""
+    return _read(HistorySettings, "/history/settings")
+
+
+def set_history_days(days: int | None) -> Call[HistorySettings]:
+    """Keep the tenant's history for so many days; None for the service's default."""
+    body = {"days": days}
+    return Call(HistorySettings, "PUT", "/history/settings", body=body, repeatable=True, keep_nulls=True)
+
+
 def issue_token(space: str, role: Literal["reader", "writer"], *, minutes: int | None = None) -> Call[Token]:
     """A short-lived key that reaches one space alone, for a person's own page."""
     return Call(Token, "POST", "/tokens", body={"space": space, "role": role, "minutes": minutes})
@@ -520,6 +774,16 @@ def assemblies(space: str) -> Call[Page[AssemblySummary]]:
 def assembly(id: str) -> Call[LoggedAssembly]:  # noqa: A002 - the API's name for it
     """An assembly of the log: its request, its prompt and why it is so."""
     return _read(LoggedAssembly, f"/assemblies/{_quoted(id)}")
+
+
+def replay(id: str) -> Call[Replayed]:  # noqa: A002 - the API's name for it
+    """Render an assembly of the log again, and compare."""
+    return Call(Replayed, "POST", f"/assemblies/{_quoted(id)}/replay", repeatable=True)
+
+
+def job(id: str) -> Call[Job]:  # noqa: A002 - the API's name for it
+    """A job."""
+    return _read(Job, f"/jobs/{_quoted(id)}")
 
 
 def jobs(*, space: str | None = None, state: str | None = None) -> Call[Page[Job]]:

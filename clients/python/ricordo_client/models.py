@@ -148,8 +148,36 @@ class Message(Record):
     edited_at: datetime | None = None
 
 
+class Correction(Record):
+    """What came of a correction.
+
+    Attributes:
+        told: The confirmation, the question or the reason, in plain words; it is in the next prompt too.
+        before, after: The memories that gave way, as they were, and what holds now.
+        options: Answers to the question: `key` and `label` of each.
+        open: Whether the question waits for its answer.
+        turn, message: Where it was said, if it was found in a conversation.
+        receipt: Of what was forgotten.
+    """
+
+    id: str
+    created_at: datetime
+    outcome: str
+    told: str
+    scope: str = ""
+    before: list[Entry] = []
+    after: list[Entry] = []
+    options: list[dict[str, str]] = []
+    open: bool = False
+    answered_by: str | None = None
+    turn: str | None = None
+    message: str | None = None
+    receipt: str | None = None
+    dry_run: bool = False
+
+
 class Turn(Record):
-    """A turn that is stored."""
+    """A turn. When it is read: `entries` came of it so far, `corrections` were put right or forgotten because of it."""
 
     id: str
     space: str
@@ -157,9 +185,12 @@ class Turn(Record):
     session_name: str | None = None
     conversation: str
     given_id: str | None = None
+    scope: str = ""
     said_at: datetime
     recorded_at: datetime
     messages: list[Message]
+    corrections: list[Correction] = []
+    entries: list[dict[str, Any]] = []
 
 
 class Session(Record):
@@ -249,7 +280,7 @@ class LoggedAssembly(AssemblySummary):
 
 
 class Job(Record):
-    """Work on what was said: `waiting`, `succeeded` or `failed`."""
+    """Work on what was said: `waiting`, `running`, `succeeded` or `failed`."""
 
     id: str
     space: str
@@ -260,29 +291,8 @@ class Job(Record):
     error: str | None = None
     created_at: datetime
     tried_at: datetime | None = None
-
-
-class Correction(Record):
-    """What came of a correction.
-
-    Attributes:
-        told: The confirmation, the question or the reason, in plain words; it is in the next prompt too.
-        before, after: The memories that gave way, as they were, and what holds now.
-        options: Answers to the question: `key` and `label` of each.
-        open: Whether the question waits for its answer.
-    """
-
-    id: str
-    created_at: datetime
-    outcome: str
-    told: str
-    scope: str = ""
-    before: list[Entry] = []
-    after: list[Entry] = []
-    options: list[dict[str, str]] = []
-    open: bool = False
-    answered_by: str | None = None
-    dry_run: bool = False
+    note: str | None = None
+    corrections: list[Correction] = []
 
 
 class Forgotten(Record):
@@ -293,6 +303,111 @@ class Forgotten(Record):
     receipt: dict[str, Any] | None = None
     matches: list[dict[str, Any]] = []
     mentioned_in: list[str] = []
+
+
+class Receipt(Record):
+    """What an erasure removed: counts and ids, never a text. `digest` seals it with a key of the tenant."""
+
+    id: str
+    created_at: datetime
+    kind: str
+    by: str
+    entries: int | None = None
+    derived: int = 0
+    ids: list[str] = []
+    removed: dict[str, int] = {}
+    digest: str
+    dry_run: bool = False
+
+
+class Verified(Record):
+    """Whether a receipt is genuine (`sealed`) and nothing of what it says is gone is there (`remaining`)."""
+
+    valid: bool
+    sealed: bool
+    remaining: dict[str, int] = {}
+
+
+class StateRecord(Record):
+    """A version of a record: structured state that outranks memories. `text` is what a prompt says of it."""
+
+    id: str
+    version: int
+    space: str
+    kind: str
+    subjects: list[str] = []
+    payload: dict[str, Any] = {}
+    text: str
+    claim: dict[str, str] | None = None
+    status: str
+    expires_at: datetime | None = None
+    created_at: datetime
+    recorded_at: datetime
+    reason: str
+
+
+class LivePlan(Record):
+    """Whose memory is read for a batch of messages, and why."""
+
+    viewers: list[dict[str, Any]]
+    passed_over: list[str] = []
+    episodes: dict[str, Any] = {}
+    lore: dict[str, Any] = {}
+    records: dict[str, Any] = {}
+    reads_nothing: bool
+    degraded: list[str] = []
+
+
+class Replayed(Record):
+    """A prompt that was rendered again: whether its bytes are `identical`, and how many parts were `erased`."""
+
+    id: str
+    prompt: str
+    identical: bool
+    erased: int
+
+
+class Profile(Record):
+    """What is remembered of somebody, by category; `text` is ready for a system prompt."""
+
+    space: str
+    categories: list[dict[str, Any]] = []
+    text: str
+
+
+class Viewed(Record):
+    """A memory in plain words; `actions` says what its owner can do."""
+
+    id: str
+    text: str
+    standing: str
+    label: str
+    scope: str
+    where: str
+    why: str
+    recorded_at: datetime
+    actions: dict[str, str] = {}
+
+
+class Consolidated(Record):
+    """What a consolidation did, or would do."""
+
+    space: str
+    dry_run: bool
+    entries: int
+    merged: int
+    superseded: int
+    archived: int
+    undecided: int = 0
+    changes: list[dict[str, Any]] = []
+
+
+class HistorySettings(Record):
+    """How long a tenant's history is kept, and what the last purge did."""
+
+    days: int
+    is_default: bool
+    last_purge: dict[str, Any] | None = None
 
 
 class Page(Record, Generic[T]):
