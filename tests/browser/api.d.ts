@@ -95,6 +95,8 @@ declare namespace Api {
   }
   interface ChoiceBody {
     choice: string;
+    actor?: AuthorBody | null;
+    batch?: Array<AuthorBody> | null;
   }
   interface ClaimBody {
     subject: string;
@@ -148,6 +150,7 @@ declare namespace Api {
     category?: Category | null;
     valid_from?: string | null;
     actor?: AuthorBody | null;
+    batch?: Array<AuthorBody> | null;
     session?: string | null;
     source?: string | null;
     dry_run?: boolean;
@@ -163,6 +166,9 @@ declare namespace Api {
     options: Array<OptionReply>;
     open: boolean;
     answered_by: string | null;
+    turn: string | null;
+    message: string | null;
+    receipt: string | null;
     dry_run?: boolean;
     effect?: EffectReply | null;
   }
@@ -285,9 +291,12 @@ declare namespace Api {
     space: string;
     ids?: Array<string> | null;
     content?: string | null;
+    turn?: string | null;
     author?: ForgetAuthor | null;
     since?: string | null;
     until?: string | null;
+    actor?: AuthorBody | null;
+    batch?: Array<AuthorBody> | null;
     dry_run?: boolean;
   }
   interface ForgetReply {
@@ -418,7 +427,20 @@ declare namespace Api {
     tried_at: string | null;
     note: string | null;
   }
-  type JobState = "waiting" | "succeeded" | "failed";
+  type JobState = "waiting" | "running" | "succeeded" | "failed";
+  interface JobWithCorrections {
+    id: string;
+    space: string;
+    task: Task;
+    subject: string;
+    state: JobState;
+    attempts: number;
+    error: string | null;
+    created_at: string;
+    tried_at: string | null;
+    note: string | null;
+    corrections: Array<CorrectionReply>;
+  }
   interface KeptReply {
     id: string;
     tier: Tier;
@@ -796,6 +818,7 @@ declare namespace Api {
     embedder: "ok" | "unavailable";
     working_memory: "ok" | "unavailable";
     queue: QueueReply;
+    why: Array<string>;
   }
   interface ReceiptReply {
     id: string;
@@ -806,6 +829,8 @@ declare namespace Api {
     derived: number;
     ids: Array<string>;
     removed: Record<string, number>;
+    turns: Array<string>;
+    jobs: number;
     digest: string;
     dry_run?: boolean;
   }
@@ -1022,6 +1047,7 @@ declare namespace Api {
     recorded_at: string;
     messages: Array<MessageReply>;
     entries: Array<DerivedReply>;
+    corrections: Array<CorrectionReply>;
   }
   interface VerifyReply {
     valid: boolean;

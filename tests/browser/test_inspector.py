@@ -141,7 +141,7 @@ async def test_everything_is_reached_by_keyboard_alone(page, url, tenant, kitche
     await page.keyboard.press("Tab")
     assert await page.evaluate("document.activeElement.className") == "skip"
     reached = set()
-    for _ in range(60):
+    for _ in range(70):
         await page.keyboard.press("Tab")
         reached.add(await page.evaluate("document.activeElement.innerText || document.activeElement.tagName"))
     for text in ("Playground", "Conversation", "Weights", "Copy as curl", "Copy as Python", "Compare"):

@@ -10,6 +10,7 @@ import { plot } from "./health/plot.js";
 
 /** @typedef {import("../pages.js").View} View */
 /** @typedef {import("./health/metrics.js").Sample} Sample */
+/** @typedef {{at: number, samples: Sample[]}} Reading A time in ms, and what was read then. */
 
 const POLL_MS = 3000;
 const KEPT = 400; // readings: 20 minutes
@@ -22,14 +23,14 @@ export const health = { name: "health", title: "page.health", show };
 
 /** @param {View} view */
 async function show(view) {
-  const [parts, figures] = [h("div", {}), h("div", {})];
-  /** @type {Sample[][]} */
+  const [parts, figures] = [h("div", {}), h("div", { class: "results" })];
+  /** @type {Reading[]} */
   const readings = [];
   const update = async () => {
     await Promise.all([
       shown(parts, async () => readyPanel(JSON.parse(await read("../health/ready", view.signal, [503])))),
       shown(figures, async () => {
-        readings.push(parsed(await read("../metrics", view.signal)));
+        readings.push({ samples: parsed(await read("../metrics", view.signal)), at: performance.now() });
         if (readings.length > KEPT) readings.shift();
         return drawn(readings);
       }),
@@ -81,16 +82,19 @@ function readyPanel(ready) {
   ]), { actions: tag(tValue("health", ready.status), ready.status === "ok" ? "good" : ready.status === "degraded" ? "warn" : "bad") });
 }
 
-/** @param {readonly Sample[][]} readings At least one. */
+/** @param {readonly Reading[]} readings At least one. */
 function drawn(readings) {
-  const latest = readings.at(-1) ?? [];
+  const latest = readings.at(-1)?.samples ?? [];
   const stages = [...new Set(latest.filter((one) => one.name === `${STAGES}_count`).map((one) => one.labels.stage ?? ""))];
-  const gauge = (/** @type {string} */ name, scale = 1) => readings.map((one) => {
-    const value = sumOf(one, name);
+  const gauge = (/** @type {string} */ name, scale = 1) => readings.map(({ samples }) => {
+    const value = sumOf(samples, name);
     return value === null ? null : value / scale;
   });
-  const between = (/** @type {(before: Sample[], after: Sample[]) => number | null} */ value) => readings.map((after, at) => (at === 0 ? null : value(readings[at - 1] ?? [], after)));
-  const rate = (/** @type {string} */ name) => between((before, after) => Math.max(0, (sumOf(after, name) ?? 0) - (sumOf(before, name) ?? 0)) / (POLL_MS / 1000));
+  const between = (/** @type {(before: Sample[], after: Sample[], seconds: number) => number | null} */ value) => readings.map((after, place) => {
+    const before = readings[place - 1];
+    return before === undefined ? null : value(before.samples, after.samples, (after.at - before.at) / 1000);
+  });
+  const rate = (/** @type {string} */ name) => between((before, after, seconds) => Math.max(0, (sumOf(after, name) ?? 0) - (sumOf(before, name) ?? 0)) / seconds);
   const one = (/** @type {string} */ name, /** @type {string} */ metric, tone = 0, scale = 1) => ({ name, tone: `series-${tone}`, values: gauge(metric, scale) });
   const degraded = latest.filter((sample) => sample.name === "ricordo_degraded_assemblies_total");
   return [

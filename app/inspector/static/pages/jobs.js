@@ -8,8 +8,8 @@ import { button, empty, errorPanel, field, loading, pager, panel, showErrors, ta
 
 /** @typedef {import("../pages.js").View} View */
 
-const STATES = /** @type {const} */ (["waiting", "succeeded", "failed"]);
-const TONES = { waiting: "warn", succeeded: "good", failed: "bad" };
+const STATES = /** @type {const} */ (["waiting", "running", "succeeded", "failed"]);
+const TONES = { waiting: "warn", running: "warn", succeeded: "good", failed: "bad" };
 const REFRESH_MS = 3000;
 const PAGE = 50;
 

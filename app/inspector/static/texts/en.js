@@ -191,6 +191,7 @@ export default {
   "jobs.retry_all": "Retry all shown that failed ({count})",
   "jobs.retried": "To be tried again: {count}",
   "job.waiting": "waiting",
+  "job.running": "running",
   "job.succeeded": "succeeded",
   "job.failed": "failed",
   "task.history": "History",

@@ -190,6 +190,7 @@ const texts = {
   "jobs.retry_all": "Ritenta tutti i falliti mostrati ({count})",
   "jobs.retried": "Da ritentare: {count}",
   "job.waiting": "in attesa",
+  "job.running": "in corso",
   "job.succeeded": "riuscito",
   "job.failed": "fallito",
   "task.history": "Cronologia",
