@@ -12,7 +12,7 @@ UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 # Several BLAS threads fight over two cores: see docs/performance.md.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test test-slow test-browser test-bge-m3 check format lint types contracts bench chaos-turns eval eval-extraction eval-live clean lock
+.PHONY: run test pictures test-slow test-browser test-bge-m3 check format lint types contracts bench chaos-turns eval eval-extraction eval-live clean lock
 
 run: $(VENV)/.run  ## Start the service with a small sample store, and show an assembled prompt
 	@RICORDO_LOG_LEVEL=$${RICORDO_LOG_LEVEL:-warning} exec $(BIN)/ricordo serve --sample examples/sample
@@ -28,6 +28,9 @@ test-browser: $(VENV)/.dev  ## Run the tests of the inspector in a Chromium (CHR
 
 test-bge-m3: $(BGE)/.done  ## Run the genuine bge-m3 code on a tiny model, in an environment of its own (2 GB)
 	$(BGE)/bin/pytest tests/bge_m3
+
+pictures: $(VENV)/.dev  ## Make the README's pictures anew: URL=the inspector's address, as `make run` prints it
+	$(BIN)/python -m tests.browser.pictures "$(URL)"
 
 check: $(VENV)/.dev format lint types contracts test  ## Everything that must hold before a commit
 

@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Page, async_playwright
 from tests.serving import served
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-_ARGUMENTS = (
+ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 async def browser() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
-        opened = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(_ARGUMENTS))
+        opened = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
         yield opened
         await opened.close()
 
