@@ -1,4 +1,4 @@
-"""The README's pictures, of a running service: `make pictures URL=…`, the inspector's address as `make run` prints it."""
+"""The README's pictures, of a running service: `make pictures URL=…`, the address that `make run` prints."""
 
 import asyncio
 import sys
