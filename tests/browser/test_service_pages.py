@@ -5,7 +5,7 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import expect
 
 from app.turns.records import Task
-from tests.browser.test_inspector import address
+from tests.browser.test_playground import address
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ class Start:
 def start_and_stop(folder: Path, port: int, signum: signal.Signals) -> Start:
     process = serve(folder, "--sample", str(SAMPLE), port=port)
     printed = printed_until(process, "it is kept in")
-    curl = printed[printed.index("  curl") : printed.index("The key is")]
+    curl = printed[printed.index("  curl") : printed.index("Or see why")]
     answer = subprocess.run(["bash", "-c", curl], capture_output=True, text=True, check=True).stdout
     key = (folder / "data" / "api_key").read_text().strip()
     listed = httpx.get(

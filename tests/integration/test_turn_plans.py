@@ -106,7 +106,7 @@ async def weighed(turns, space, turn_id):
         entry = PublicId(turn_id.uuid, space.space_id, IdKind.MEMORY)
         assert await unit.is_derived(entry)
         await unit.replaced_by(entry)
-        await unit.forget_evidence(entry)
+        await unit.forget_evidence([entry])
         assert not await unit.evidence_of(entry)
         assert len(await unit.evidence_of_turn(turn_id)) == 1
 
