@@ -6,7 +6,6 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from app.scoring.signals import Signals
 from app.scoring.weights import ScoringWeights
 
 
@@ -28,11 +27,6 @@ def scores(signals: NDArray[np.float64], weights: ScoringWeights) -> NDArray[np.
         + weights.confidence * confidence
     )
     return total
-
-
-def score(signals: Signals, weights: ScoringWeights) -> float:
-    """The weighted sum of one candidate's signals: in [0, 1]."""
-    return float(scores(np.array([signals]), weights)[0])
 
 
 def boost(labels: Iterable[str], boosts: Mapping[str, float]) -> float:

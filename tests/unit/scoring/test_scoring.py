@@ -2,13 +2,14 @@
 
 from dataclasses import astuple
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.entries import Tier
 from app.scoring.relevance import Calibration, relevance
-from app.scoring.score import boost, score
+from app.scoring.score import boost, scores
 from app.scoring.signals import HALF_LIFE_DAYS, Signals, frequency, recency
 from app.scoring.weights import WEIGHTS, ScoringWeights
 
@@ -56,7 +57,8 @@ def test_frequency_is_full_from_twenty_uses_on():
 @given(signals=st.builds(Signals, UNIT, UNIT, UNIT, UNIT, UNIT), rise=UNIT, name=st.sampled_from(Signals._fields))
 def test_the_score_rises_in_each_signal(signals, rise, name):
     higher = signals._replace(**{name: max(rise, getattr(signals, name))})
-    assert 0 <= score(signals, WEIGHTS) <= score(higher, WEIGHTS) <= 1 + 1e-9
+    low, high = scores(np.array([signals, higher]), WEIGHTS)
+    assert 0 <= low <= high <= 1 + 1e-9
 
 
 def test_boosts_of_matching_labels_multiply():
