@@ -28,6 +28,19 @@ class Running:
     port: int
     printed: str
 
+    def shell(self, script: str) -> str:
+        """What a script prints that runs in the stranger's folder; each of its commands must succeed."""
+        done = subprocess.run(
+            ["bash", "-c", f"set -euo pipefail\n{script}"],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return done.stdout
+
     def localised(self, text: str) -> str:
         """A command of the documentation for this service's port."""
         return text.replace("127.0.0.1:8080", f"127.0.0.1:{self.port}")

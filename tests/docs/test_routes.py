@@ -1,7 +1,6 @@
 """docs/routes.md calls every route, each with success."""
 
 import re
-import subprocess
 from urllib.request import urlopen
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -45,14 +44,6 @@ def test_the_page_has_a_heading_for_every_route_and_no_other():
 def test_its_examples_call_every_route(running):
     before = answered(running)
     script = "\n".join(running.localised(block.text) for block in blocks(PAGE) if block.mark == "run")
-    done = subprocess.run(
-        ["bash", "-c", f"set -euo pipefail\n{script}"],
-        cwd=running.folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    running.shell(script)
     after = answered(running)
     assert {route for route in routes() if after.get(route, 0) == before.get(route, 0)} == set()
