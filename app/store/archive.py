@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -48,7 +48,7 @@ def _write(path: Path, lines: bytes) -> None:
 
 
 def _line(turn: Turn) -> bytes:
-    fields = {
+    line = {
         "id": str(turn.id),
         "space": turn.space,
         "session": str(turn.session),
@@ -59,10 +59,10 @@ def _line(turn: Turn) -> bytes:
         "recorded_at": turn.recorded_at,
         "messages": [_message(message) for message in turn.messages if message.is_said],
     }
-    return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)
+    return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)
 
 
 def _message(message: Message) -> dict[str, Any]:
-    fields = asdict(message)
-    fields |= {name: str(getattr(message, name)) for name in _IDS}
-    return {name: value for name, value in fields.items() if name not in {"space", "position", "deleted_at"}}
+    names = [field.name for field in fields(message) if field.name not in {"space", "position", "deleted_at"}]
+    kept = {name: getattr(message, name) for name in names}
+    return kept | {name: str(kept[name]) for name in _IDS}

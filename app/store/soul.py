@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, LiteralString
 from uuid import UUID
@@ -96,7 +96,8 @@ class PostgresSoulUnit:
 
     async def write(self, blocks: Sequence[SoulBlock]) -> None:
         """Store versions; each closes the one before."""
-        columns = [{**asdict(block), "id": block.id.uuid} for block in blocks]
+        names = [field.name for field in fields(SoulBlock)]
+        columns = [{name: getattr(block, name) for name in names} | {"id": block.id.uuid} for block in blocks]
         for name in ("close_version", "insert_version"):
             for parameters in columns:
                 await self.connection.execute(_SQL[name], {**self._address, **parameters})
