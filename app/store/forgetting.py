@@ -17,7 +17,7 @@ from app.domain.ids import IdKind, PublicId, last_uuid_of, parse_id
 from app.domain.spaces import SpaceKey
 from app.entries.decide import withheld
 from app.entries.ports import VersionWrite
-from app.entries.tombstones import erased_mark
+from app.entries.tombstones import ERASED_SPACE, erased_mark
 from app.forgetting.cutting import statements, without
 from app.forgetting.ports import ForgettingUnit
 from app.forgetting.records import Cut, Receipt, Selector, Verified
@@ -187,10 +187,11 @@ class PostgresForgettingUnit(PostgresUnit):
         for start in range(0, len(marks), _BURIED_AT_ONCE):
             part = dict.fromkeys(marks[start : start + _BURIED_AT_ONCE])
             await bury(self._connection, self._address, part, self._now)
+        await bury(self._connection, self._address, {ERASED_SPACE: None}, self._now)
         (row,) = await self._forgetting("erase_space", {})
         self.has_erased = True
         removed: dict[str, int] = row["erase_space"]
-        return {**dict(sorted(removed.items())), "tombstones": len(set(marks))}
+        return {**dict(sorted(removed.items())), "tombstones": len(set(marks)) + 1}
 
     async def seal(self, receipt_id: PublicId, body: Mapping[str, Any]) -> Receipt:
         """Keep a receipt."""

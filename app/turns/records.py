@@ -216,7 +216,7 @@ class Job:
 
     Attributes:
         attempts: How often it was tried.
-        error: Why the last attempt failed.
+        error: Why the last attempt failed, in the queue's own words.
         tried_at: When it was tried last.
         note: What is to be said of what it did, if anything.
     """

@@ -246,4 +246,10 @@ export default {
   "health.count": "Times",
   "health.mean": "Mean in ms",
   "stage.total": "total",
+  "stage.live_history": "live: history",
+  "stage.live_plan": "live: plan",
+  "stage.live_retrieve": "live: search",
+  "stage.live_select": "live: select",
+  "stage.live_render": "live: render",
+  "stage.live_total": "live: total",
 };

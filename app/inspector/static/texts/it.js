@@ -245,6 +245,12 @@ const texts = {
   "health.count": "Volte",
   "health.mean": "Media in ms",
   "stage.total": "totale",
+  "stage.live_history": "dal vivo: conversazione",
+  "stage.live_plan": "dal vivo: piano",
+  "stage.live_retrieve": "dal vivo: ricerca",
+  "stage.live_select": "dal vivo: scelta",
+  "stage.live_render": "dal vivo: testo",
+  "stage.live_total": "dal vivo: totale",
 };
 
 export default texts;
