@@ -1,8 +1,10 @@
 """A relay before a database that can stop answering: some questions only, or altogether."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+import queue
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -89,3 +91,24 @@ async def relayed(database_url: str) -> AsyncIterator[Relay]:
     relay.url = psycopg.conninfo.make_conninfo(database_url, **overrides)
     async with server:
         yield relay
+
+
+@contextmanager
+def relayed_beside(database_url: str) -> Iterator[Relay]:
+    """The same, in a thread of its own."""
+    ready: queue.SimpleQueue[tuple[Relay, asyncio.AbstractEventLoop, asyncio.Event]] = queue.SimpleQueue()
+
+    async def relaying() -> None:
+        done = asyncio.Event()
+        async with relayed(database_url) as relay:
+            ready.put((relay, asyncio.get_running_loop(), done))
+            await done.wait()
+
+    thread = threading.Thread(target=asyncio.run, args=(relaying(),), daemon=True)
+    thread.start()
+    relay, loop, done = ready.get()
+    try:
+        yield relay
+    finally:
+        loop.call_soon_threadsafe(done.set)
+        thread.join()
