@@ -1,7 +1,8 @@
 """`make eval-live DATA=folder [OUT=file.json]`: live chats, from whom to read to what stands in the prompt.
 
 Planner decisions against labels; short facts of eight people in scripted batches; a show whose episodes have left the
-history; sources that hang, die or are late; and the same without profile, episodes, salience, deduplication.
+history; public chats posted as turns; sources that hang, die or are late; and the same without profile, episodes,
+salience, deduplication.
 """
 
 import argparse
@@ -32,6 +33,7 @@ from app.turns.documents import viewer_of
 from app.turns.records import Speaker
 from evals.ablation import NO_DEDUPLICATION, replaced
 from evals.files import read_all, spread
+from evals.live_chats import attributions
 from evals.live_plans import decisions
 from evals.service import Service, running
 
@@ -96,16 +98,27 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with the data sets, one folder each")
     parser.add_argument("--out", type=Path, help="JSON file to write")
     options = parser.parse_args(sys.argv[1:])
-    figures = {"planner": decisions(options.data).figures(), **asyncio.run(_measured(options.data))}
-    for name, row in figures.items():
-        print(f"{name}: {', '.join(f'{key} {value:g}' for key, value in row.items())}")
+    figures = measured(options.data)
+    print(lines(figures))
     if options.out:
         options.out.write_bytes(orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")
 
 
+def measured(data: Path) -> dict[str, dict[str, float]]:
+    """All figures, by what they are of."""
+    return {"planner": decisions(data).figures(), **asyncio.run(_measured(data))}
+
+
+def lines(figures: Mapping[str, Mapping[str, float]]) -> str:
+    """A line for each part."""
+    return "\n".join(
+        f"{name}: {', '.join(f'{key} {value:g}' for key, value in row.items())}" for name, row in figures.items()
+    )
+
+
 async def _measured(data: Path) -> dict[str, dict[str, float]]:
     figures: dict[str, dict[str, float]] = {}
-    async with running() as service:
+    async with running(worker="none") as service:
         owners = await _fill_facts(service, data)
         for viewers in (5, 3):
             asked = list(_batches(data, owners, viewers))
@@ -115,6 +128,7 @@ async def _measured(data: Path) -> dict[str, dict[str, float]]:
         figures |= await _repetitions(service, data)
         figures |= await _broken(service, asked[:20])
         figures |= await _episodes(service, data)
+        figures["chats"] = (await attributions(service, data)).figures()
     return figures
 
 
