@@ -13,6 +13,7 @@ import orjson
 from app.logs import configure_logging
 from app.scoring.weights import WEIGHTS, ScoringWeights
 from evals.ablation import Ablation, ablate, ablation_table
+from evals.live import lines, measured
 from evals.metrics import Tally
 from evals.paired import paired, paired_json, paired_table
 from evals.plan import Work, plan
@@ -24,6 +25,9 @@ from evals.scripted import play_all
 from evals.service import running
 from evals.ties import ties
 from evals.weighing import WEIGHT_SETS, Compared, compare, weight_sets, without_each
+
+_LIVE = {"short_facts", "crd3_test", "irc_disentanglement"}
+"""What the live part is measured on; it is left out of the small sample."""
 
 
 def main() -> None:
@@ -46,13 +50,18 @@ def main() -> None:
         _ablate(options, work)
         return
     figures = asyncio.run(_measured(work)).figures()
+    chats = (
+        measured(options.data) if options.subset is None and {p.name for p in options.data.iterdir()} >= _LIVE else {}
+    )
     run = {
         "subset": options.subset or "all",
         "seconds": round(time.perf_counter() - started, 1),
         "skipped": list(work.missing),
     }
-    options.out.write_bytes(orjson.dumps(as_json(figures, run), option=orjson.OPT_INDENT_2) + b"\n")
+    written = {**as_json(figures, run), "_live": chats}
+    options.out.write_bytes(orjson.dumps(written, option=orjson.OPT_INDENT_2) + b"\n")
     print(table(figures))
+    print(lines(chats))
     say(f"done after {run['seconds']} s; written to {options.out.name}")
 
 

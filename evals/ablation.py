@@ -52,6 +52,11 @@ DATA_SETS = frozenset({"locomo", "beam_100k", "short_facts"})
 WHOLE = "everything on"
 
 
+NO_DEDUPLICATION: tuple[Replacement, ...] = (
+    (app.assembly.pipeline, "unrepeated", lambda found, _: Screened(tuple(found), ())),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A part of the pipeline, and how it is taken out.
@@ -82,7 +87,7 @@ def parts() -> tuple[Part, ...]:
         Part("authors", ((support, "NAMED_AUTHOR", 1.0),)),
         Part("who is the agent", ((support, "AGENT_SAID", 1.0),)),
         Part("expressions of time", ((support, "IN_PERIOD", 1.0),)),
-        Part("deduplication", ((pipeline, "unrepeated", lambda found, _: Screened(tuple(found), ())),)),
+        Part("deduplication", NO_DEDUPLICATION),
         Part("variety", ((pipeline, "varied", lambda ranked, _: tuple(ranked)),)),
         Part("stemming", ((terms, "stems", lambda word, _=(): (fold(word),)),), refills=True),
         Part("concepts", ((terms, "concepts", lambda *_: ()),), refills=True),
@@ -119,7 +124,7 @@ async def ablate(service: Service, work: Work) -> Ablation:
     whole = await _asked(work, filled, WHOLE)
     without: dict[str, Tally] = {}
     for number, part in enumerate(parts()):
-        with _replaced(part.replacements):
+        with replaced(part.replacements):
             stores = await _filled(service, work, f"part-{number}", part) if part.refills else filled
             without[part.name] = await _asked(work, stores, part.name)
     return Ablation(whole, without)
@@ -167,7 +172,8 @@ def _values(items: Sequence[tuple[float, float]]) -> list[float]:
 
 
 @contextmanager
-def _replaced(replacements: Sequence[Replacement]) -> Iterator[None]:
+def replaced(replacements: Sequence[Replacement]) -> Iterator[None]:
+    """Run without some parts until the end of the block."""
     with ExitStack() as stack:
         for module, name, value in replacements:
             stack.callback(setattr, module, name, getattr(module, name))

@@ -1,7 +1,8 @@
 """`make eval-live DATA=folder [OUT=file.json]`: live chats, from whom to read to what stands in the prompt.
 
 Planner decisions against labels; short facts of eight people in scripted batches; a show whose episodes have left the
-history; sources that hang, die or are late; and the same without profile, episodes, salience.
+history; public chats posted as turns; sources that hang, die or are late; and the same without profile, episodes,
+salience, deduplication.
 """
 
 import argparse
@@ -20,16 +21,19 @@ import orjson
 
 from app.assembly.plan import QueryPlan
 from app.assembly.ports import Ask, Retriever
-from app.assembly.records import AssemblyRequest, Retrieved, Section
+from app.assembly.records import AssemblyRequest, Message, Retrieved, Section
 from app.domain.entries import Author, Content, Tier
 from app.domain.errors import UnavailableError
 from app.domain.spaces import SpaceKey
 from app.live.planner import Surroundings, plan_live
 from app.live.records import Heard, LivePlan, Pick, Shared, Source
 from app.live.service import LiveAssembled, LiveRequest, LiveService, Planner
+from app.text.normalise import normalise_text
 from app.turns.documents import viewer_of
 from app.turns.records import Speaker
+from evals.ablation import NO_DEDUPLICATION, replaced
 from evals.files import read_all, spread
+from evals.live_chats import attributions
 from evals.live_plans import decisions
 from evals.service import Service, running
 
@@ -94,33 +98,46 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with the data sets, one folder each")
     parser.add_argument("--out", type=Path, help="JSON file to write")
     options = parser.parse_args(sys.argv[1:])
-    figures = {"planner": decisions(options.data).figures(), **asyncio.run(_measured(options.data))}
-    for name, row in figures.items():
-        print(f"{name}: {', '.join(f'{key} {value:g}' for key, value in row.items())}")
+    figures = measured(options.data)
+    print(lines(figures))
     if options.out:
         options.out.write_bytes(orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")
 
 
+def measured(data: Path) -> dict[str, dict[str, float]]:
+    """All figures, by what they are of."""
+    return {"planner": decisions(data).figures(), **asyncio.run(_measured(data))}
+
+
+def lines(figures: Mapping[str, Mapping[str, float]]) -> str:
+    """A line for each part."""
+    return "\n".join(
+        f"{name}: {', '.join(f'{key} {value:g}' for key, value in row.items())}" for name, row in figures.items()
+    )
+
+
 async def _measured(data: Path) -> dict[str, dict[str, float]]:
     figures: dict[str, dict[str, float]] = {}
-    async with running() as service:
+    async with running(worker="none") as service:
         owners = await _fill_facts(service, data)
         for viewers in (5, 3):
             asked = list(_batches(data, owners, viewers))
             figures[f"batches.{viewers}_viewers"] = (await _ask(service, asked, owners, viewers=viewers)).figures()
         for name, planner in _ABLATIONS.items():
             figures[f"without.{name}"] = (await _ask(service, asked, owners, planner=planner)).figures()
+        figures |= await _repetitions(service, data)
         figures |= await _broken(service, asked[:20])
         figures |= await _episodes(service, data)
+        figures["chats"] = (await attributions(service, data)).figures()
     return figures
 
 
-async def _fill_facts(service: Service, data: Path) -> dict[str, str]:
+async def _fill_facts(service: Service, data: Path, platform: str = "chat") -> dict[str, str]:
     """Remember the short facts, each of one of eight people; whose each is."""
     owners: dict[str, str] = {}
     contents: defaultdict[str, list[Content]] = defaultdict(list)
     for place, row in enumerate(read_all(data / "short_facts", "memories")):
-        space = f"viewer:chat:{place % PEOPLE}"
+        space = f"viewer:{platform}:{place % PEOPLE}"
         owners[row["text"]] = space
         contents[space].append(Content(text=row["text"]))
     for space, members in contents.items():
@@ -139,7 +156,8 @@ def _batches(data: Path, owners: Mapping[str, str], askers: int) -> Iterator[Ask
             if len(chosen) < askers:
                 chosen.setdefault(owners[facts[row["id"]]], row)
         waiting = [row for row in waiting if all(row is not one for one in chosen.values())]
-        others = [space for place in range(PEOPLE) if (space := f"viewer:chat:{place}") not in chosen]
+        people = sorted(set(owners.values()))
+        others = [space for space in people if space not in chosen]
         said = [_says(space, _CALLS[(number + place) % len(_CALLS)]) for place, space in enumerate(others)]
         for place, (owner, row) in enumerate(chosen.items()):
             said.insert((number + 2 * place) % (len(said) + 1), _says(owner, f"{AGENT}, {row['question']}"))
@@ -148,8 +166,8 @@ def _batches(data: Path, owners: Mapping[str, str], askers: int) -> Iterator[Ask
 
 
 def _says(space: str, text: str) -> Heard:
-    who = space.rpartition(":")[2]
-    author = Author(f"Person{who}", "chat", who)
+    _, platform, who = space.split(":")
+    author = Author(f"Person{who}", platform, who)
     return Heard(text=text, author=author, viewer=viewer_of(author, Speaker.USER))
 
 
@@ -169,6 +187,40 @@ async def _ask(
         found.took_ms.append((time.perf_counter() - started) * 1000)
         _count(found, one, got, owners)
     return found
+
+
+async def _repetitions(service: Service, data: Path) -> dict[str, dict[str, float]]:
+    """Everybody has said their facts too, louder: such an episode says nothing new."""
+    owners = await _fill_facts(service, data, "loud")
+    said: defaultdict[str, list[Content]] = defaultdict(list)
+    for fact, space in owners.items():
+        said[space].append(Content(text=_louder(fact), occurred_at=_NOW - timedelta(days=1)))
+    for space, contents in said.items():
+        await service.runtime.entries.create(service.caller, space, Tier.EPISODES, contents)
+    asked = list(_batches(data, owners, 3))
+    whole = await _repeated(service, asked)
+    with replaced(NO_DEDUPLICATION):
+        return {"deduplication": whole, "without.deduplication": await _repeated(service, asked)}
+
+
+def _louder(fact: str) -> str:
+    return f"  {fact.upper().rstrip('.').replace(' ', '  ')}!!"
+
+
+async def _repeated(service: Service, asked: Sequence[Asked]) -> dict[str, float]:
+    """Of the entries in the prompts, those that are there twice, and those that recent history shows."""
+    live = replace(service.runtime.live, _flying={})
+    entries = twice = shown = 0
+    for number, one in enumerate(asked):
+        told = one.facts if number % 2 else {}  # every other time it was said a moment ago
+        history = tuple(Message(_louder(fact), None, _NOW, space) for space, fact in told.items())
+        got = await _assemble(live, service, one.batch, history=history)
+        kept = [e.scored.candidate for e in got.assembled.assembly.selection.entries]
+        says = [(c.space, normalise_text(c.text)) for c in kept]
+        entries += len(says)
+        twice += len(says) - len(set(says))
+        shown += sum((space, normalise_text(fact)) in says for space, fact in told.items())
+    return {"entries": entries, "twice": twice, "shown_by_history": shown}
 
 
 def _count(found: Found, one: Asked, got: LiveAssembled, owners: Mapping[str, str]) -> None:

@@ -55,14 +55,19 @@ class Decisions:
 
 def decisions(data: Path) -> Decisions:
     """Plan every labelled batch whose data set is there."""
-    said = {("irc_disentanglement", name): lines for name, lines in _irc(data)}
-    said |= {("crd3_test", name): lines for name, lines in _crd3(data)}
+    said = logs(data)
     counts = Decisions()
     for label in read_all(LABELS, "live"):
         lines = said.get((label["data"], label["file"]))
         if lines is not None:
             _count(counts, label, lines)
     return counts
+
+
+def logs(data: Path) -> Mapping[tuple[str, str], list[tuple[int, str, str]]]:
+    """By data set and file: number, speaker and text of every line."""
+    said = {("irc_disentanglement", name): lines for name, lines in _irc(data)}
+    return said | {("crd3_test", name): lines for name, lines in _crd3(data)}
 
 
 def _count(counts: Decisions, label: Mapping[str, Any], lines: Sequence[tuple[int, str, str]]) -> None:

@@ -14,8 +14,13 @@ from pathlib import Path
 import numpy as np
 import orjson
 
+from app.domain.callers import Caller, Role
+from app.runtime import DEFAULT_TENANT
+from app.store import embedded
+from app.store.keys import tenant_id_of
 from loadtests import texts
 from loadtests.client import Client
+from loadtests.proxy import Fault, relayed_beside
 from loadtests.service import BUNDLED, Service, running
 
 ASSEMBLE = "/api/v1/context/assemble"
@@ -26,6 +31,7 @@ MEMORIES = 300
 VIEWERS = (3, 5)
 _CALLS = ("lol", "gg", "haha", "wow", "no way", "yay")
 _WRITTEN_AT_ONCE = 100
+_STAGE_MS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +53,15 @@ def main() -> None:
         rows = [_latency(service, "one person, not live", ASSEMBLE, _questions(), options.requests)]
         rows += [_latency(service, f"{n} viewers", LIVE, _batches(n), options.requests) for n in VIEWERS]
         served, failed, per_second = _load(service, options.rate, options.seconds)
+    with tempfile.TemporaryDirectory(prefix="ricordo-live-") as folder:
+        broken = [_broken(Path(folder) / fault.value, fault, options.broken) for fault in Fault]
     print(_table(rows))
     print(
         f"\nA plan that reads nothing: {per_second:.0f} batches/s for {options.seconds:g} s, "
         f"{served} served, {failed} errors"
     )
+    for one in broken:
+        print(one)
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -59,6 +69,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--requests", type=int, default=300, help="batches of each kind")
     parser.add_argument("--rate", type=float, default=200.0, help="batches a second that read nothing")
     parser.add_argument("--seconds", type=float, default=10.0, help="how long they come")
+    parser.add_argument("--broken", type=int, default=40, help="batches while one person's source hangs, and dies")
     return parser.parse_args(arguments)
 
 
@@ -146,6 +157,37 @@ def _nothing(number: int) -> bytes:
         for place in range(MESSAGES)
     ]
     return orjson.dumps({"stream": "stream:bench", "batch": said})
+
+
+def _broken(folder: Path, fault: Fault, requests: int) -> str:
+    """What batches of three people take while the database connection that reads one of them hangs or dies."""
+    with (
+        embedded.start(folder / "data") as server,
+        relayed_beside(server.url) as relay,
+        running(folder / "service", BUNDLED, {"RICORDO_DATABASE_URL": relay.url, "RICORDO_WORKER": "none"}) as service,
+    ):
+        _fill(service)
+        batches = _batches(3)
+        with service.client() as client:
+            for _ in range(20):
+                _checked(client.post(LIVE, next(batches)))
+            space = Caller(tenant_id_of(DEFAULT_TENANT), Role.READER).space("viewer:chat:0").space_id
+            relay.break_at(fault, space.bytes, space.hex.encode(), str(space).encode())
+            took, named = [], 0
+            for _ in range(requests):
+                body = {**orjson.loads(next(batches)), "timeout_ms": _STAGE_MS}
+                started = time.perf_counter()
+                status, reply = client.post(LIVE, orjson.dumps(body))
+                took.append((time.perf_counter() - started) * 1000)
+                _checked((status, reply))
+                named += "viewer:chat:0" in orjson.loads(reply)["degraded"]
+            relay.mend()
+            healed = orjson.loads(client.post(LIVE, next(batches))[1])["degraded"] == []
+    p50, p95 = np.percentile(took, [50, 95])
+    return (
+        f"One source {fault.value}, stage of {_STAGE_MS} ms: p50 {p50:.0f}, p95 {p95:.0f}, at most {max(took):.0f} ms; "
+        f"named in {named} of {requests}; {'whole' if healed else 'still degraded'} at once afterwards"
+    )
 
 
 def _table(rows: Sequence[Latency]) -> str:

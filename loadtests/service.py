@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,8 +66,11 @@ class Service:
 
 
 @contextmanager
-def running(data_dir: Path, module: Sequence[str]) -> Iterator[Service]:
+def running(data_dir: Path, module: Sequence[str], settings: Mapping[str, str] | None = None) -> Iterator[Service]:
     """Start the service, wait for its first answer, and stop it at the end.
+
+    Args:
+        settings: Further ones, by the names of their variables.
 
     Raises:
         RuntimeError: If it ends before it answers; with the end of its output.
@@ -79,6 +82,7 @@ def running(data_dir: Path, module: Sequence[str]) -> Iterator[Service]:
         "RICORDO_PORT": str(port),
         "RICORDO_API_KEY": KEY,
         "OPENBLAS_NUM_THREADS": "1",
+        **(settings or {}),
     }
     data_dir.mkdir(parents=True, exist_ok=True)
     output = data_dir / "service.log"

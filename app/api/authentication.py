@@ -16,6 +16,9 @@ OPEN_PATHS = ("/health", "/metrics", "/docs", "/openapi.json", "/inspector")
 PROXY_PATH = "/v1"
 """Below it the key comes in a header of its own: `Authorization` holds the model server's."""
 
+_KEY_SECONDS = 5.0
+"""A request waits this long for the database to know the key."""
+
 _PROXY_SECONDS = 1.0
 """A chat waits this long for the database to know the key; then it goes on without memory."""
 
@@ -50,7 +53,11 @@ async def _caller(request: Request, runtime: Runtime) -> Caller:
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.casefold() != "bearer" or not key.strip():
         raise UnauthenticatedError("send the header Authorization: Bearer <key>")
-    return await runtime.keys.authenticate(key.strip())
+    try:
+        async with asyncio.timeout(_KEY_SECONDS):
+            return await runtime.keys.authenticate(key.strip())
+    except TimeoutError as error:
+        raise UnavailableError("the database does not answer") from error
 
 
 async def _proxy_caller(request: Request, runtime: Runtime) -> Caller | None:

@@ -336,6 +336,8 @@ class EntryService:
             if await unit.revision(of) != revision:
                 return False
             current = await unit.current(entry_id)
+            if current is not None and current.version == 1 and current.content == content:
+                return True  # nothing to take out; erased and made anew, its words would count as forgotten
             first = content is not None and await unit.mark_derived(entry_id)
             if current is not None and (content is None or erase):
                 await unit.erase(current)

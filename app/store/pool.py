@@ -1,17 +1,24 @@
 """The connection pool: every connection serves as `ricordo_serving`, and every statement has a tenant."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import psycopg
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, waiting
+from psycopg.abc import PQGen
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from app.domain.errors import UnavailableError
+
+T = TypeVar("T")
+
+_WAKE_SECONDS = 0.1
+"""How often a wait looks whether it is to end, as the driver has it."""
 
 SERVING_ROLE = "ricordo_serving"
 SERVING_SETTINGS = (
@@ -19,6 +26,26 @@ SERVING_SETTINGS = (
     # A plan that was made while a table was still empty would scan it for every row, and stay: 80 ms instead of 8.
     " -c enable_seqscan=off"
 )
+
+
+_CONNECT_SECONDS = 5
+"""A server that accepts and says nothing more is given up after so long; the driver would wait for two minutes."""
+
+
+class ServingConnection(AsyncConnection[TupleRow]):
+    """A connection that is closed when nobody waits for its answer any more.
+
+    The driver would ask the server to stop, and wait for that: up to ten seconds where nobody answers. So long whoever
+    has given up would be held, and the connection with them.
+    """
+
+    async def wait(self, gen: PQGen[T], interval: float = _WAKE_SECONDS, timeout: float | None = None) -> T:  # noqa: ASYNC109 - the driver's signature
+        """Wait for an answer."""
+        try:
+            return await waiting.wait_async(gen, self.pgconn.socket, interval=interval, timeout=timeout)
+        except asyncio.CancelledError:
+            self.pgconn.finish()
+            raise
 
 
 def create_pool(database_url: str, connections: int) -> AsyncConnectionPool[AsyncConnection[TupleRow]]:
@@ -33,7 +60,13 @@ def create_pool(database_url: str, connections: int) -> AsyncConnectionPool[Asyn
         max_size=connections,
         open=False,
         configure=_configure,
-        kwargs={"autocommit": True, "prepare_threshold": 0, "options": SERVING_SETTINGS},
+        connection_class=ServingConnection,
+        kwargs={
+            "autocommit": True,
+            "prepare_threshold": 0,
+            "options": SERVING_SETTINGS,
+            "connect_timeout": _CONNECT_SECONDS,
+        },
         timeout=5.0,
     )
 

@@ -24,6 +24,7 @@ from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.spaces import lock_space
 from app.store.tombstones import bury
+from app.store.turns import take_turn_id
 from app.turns.records import NewJob, Task
 
 _SQL = load("records")
@@ -140,6 +141,8 @@ class PostgresRecordUnit:
             "turn": barrier.turn,
             "id": None if ours is None else ours.uuid,
         }
+        if ours is None:
+            await take_turn_id(self.connection, space, barrier.turn)
         raised = {**about, "viewers": list(barrier.viewers or ("",)), "record": record_id.uuid}
         await self.connection.execute(_SQL["raise_barrier"], raised)
         cursor = await self.connection.execute(_SQL["revise_barred"], about)

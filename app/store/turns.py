@@ -77,6 +77,8 @@ class PostgresTurns:
     async def _store(self, connection: Connection, turn: NewTurn, tasks: Sequence[Task]) -> Turn:
         (row,) = await _rows(connection, _SQL["store_turn"], _turn_parameters(turn))
         space_id = turn.space.space_id
+        if turn.given_id is not None:  # last of all: who holds it waits for nobody
+            await take_turn_id(connection, turn.space, turn.given_id)
         work = [NewJob(space_id, task, turn.id.uuid) for task in tasks]
         work += [NewJob(space_id, Task.SUMMARY, conversation) for conversation in row["closed"]]
         await self.enqueue(connection, turn.space.tenant_id, work)
@@ -382,6 +384,15 @@ class PostgresTurns:
             await connection.execute(_JOBS["drop_failed"], {"job": str(job.id.uuid)})
             again = NewJob(job.id.space_id, job.task, job.subject.uuid, job.erase, job.id.uuid)
             await self.queue.defer(connection, tenant_id, [again])
+
+
+async def take_turn_id(connection: Connection, space: SpaceKey, given_id: str) -> None:
+    """Have the platform's id of a turn to oneself until the transaction ends.
+
+    A turn and the barriers about it take it: of two at the same moment, the later one sees what the earlier one did.
+    """
+    of = {"tenant_id": space.tenant_id, "space_id": space.space_id, "given_id": given_id}
+    await connection.execute(_SQL["take_turn_id"], of)
 
 
 async def _find_kept(connection: Connection, turn: NewTurn) -> PublicId | None:

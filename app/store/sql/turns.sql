@@ -17,7 +17,8 @@ SELECT t.id, t.fingerprint
 -- turns of one session follow one another. Returns what the statement decided, and the conversations that it closed.
 WITH known AS (
     INSERT INTO spaces (tenant_id, id, name, created_at, written_at)
-    VALUES (%(tenant_id)s, %(space_id)s, %(space)s, now(), clock_timestamp())
+    SELECT %(tenant_id)s, %(space_id)s, %(space)s, now(), clock_timestamp()
+     WHERE NOT EXISTS (SELECT 1 FROM spaces WHERE tenant_id = %(tenant_id)s AND id = %(space_id)s)
         ON CONFLICT (tenant_id, id) DO NOTHING
 ),
 session AS (
@@ -68,6 +69,10 @@ said AS (
 SELECT turn.conversation, turn.recorded_at, turn.scope, session.name AS session_name,
        ARRAY(SELECT id FROM closed) AS closed
   FROM turn CROSS JOIN session;
+
+-- take_turn_id --
+SELECT pg_advisory_xact_lock(hashtextextended(
+    concat_ws(' ', %(tenant_id)s::uuid, %(space_id)s::uuid, %(given_id)s::text), 0));
 
 -- insert_jobs --
 INSERT INTO jobs (tenant_id, space_id, id, task, subject, erase, state, attempts, created_at)
