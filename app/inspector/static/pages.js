@@ -11,7 +11,7 @@ import { playground } from "./pages/playground.js";
  * @property {URLSearchParams} params Of the address: all that the page needs to show the same again.
  * @property {import("./lib/api.js").Client} api
  * @property {AbortSignal} signal Aborted when another view takes its place; hand it to every call.
- * @property {(params: URLSearchParams) => void} note Puts what is shown into the address; the page is not built anew.
+ * @property {(params: URLSearchParams, more?: {replace?: boolean}) => void} note Puts what is shown into the address; the page is not built anew.
  * @property {(text: string) => void} announce Says a text aloud to who does not see it.
  */
 

@@ -93,10 +93,11 @@ export function check(label, checked, onchange, { hint, name } = {}) {
 export function showErrors(form, errors) {
   for (const old of form.querySelectorAll("[data-field]")) mark(old, "");
   return errors.filter((error) => {
-    const found = [...form.querySelectorAll("[data-field]")].find((candidate) => {
-      const name = candidate.getAttribute("data-field") ?? "";
+    const nameOf = (/** @type {Element} */ candidate) => candidate.getAttribute("data-field") ?? "";
+    const found = [...form.querySelectorAll("[data-field]")].filter((candidate) => {
+      const name = nameOf(candidate);
       return error.field === name || (name !== "" && /^[[.]/.test(error.field.slice(name.length)) && error.field.startsWith(name));
-    });
+    }).sort((a, b) => nameOf(b).length - nameOf(a).length)[0];
     if (found) mark(found, error.message);
     return !found;
   });
@@ -104,8 +105,8 @@ export function showErrors(form, errors) {
 
 /** @param {Element} element @param {string} message */
 function mark(element, message) {
-  const place = element.querySelector(".error");
-  const control = element.querySelector("input, textarea, select");
+  const place = element.querySelector(":scope > .error");
+  const control = element.matches("fieldset") ? null : element.querySelector("input, textarea, select");
   if (!(place instanceof HTMLElement)) return;
   place.textContent = message;
   place.hidden = !message;
