@@ -79,7 +79,7 @@ function itemOf(item, fields, path, { store, onchange, remove }) {
   const summary = h("span", { class: "muted" });
   const tell = () => (summary.textContent = summaryOf(item, fields));
   const built = (/** @type {Control} */ control) => {
-    const label = tValue("field", control.name.replace(/^author\./, ""));
+    const label = tValue("field", control.name);
     const value = valueAt(item, control.name);
     const set = (/** @type {string} */ text) => {
       putAt(item, control.name, text === "" ? undefined : valueOf(control.kind, text));

@@ -29,6 +29,7 @@ export function livePlan(plan, { alone = false } = {}) {
     { title: t("plan.reads"), cell: (source) => h("div", { class: "tags" }, plan[source].read ? tag(t("plan.is_read"), "good") : tag(t("plan.is_not_read")), took(source)) },
     { title: t("plan.why"), kind: "grow", cell: (source) => whyOf(plan[source].why) },
   ], SHARED);
+  for (const one of [people, sources]) one.classList.add("stacked");
   const missing = plan.degraded ?? [];
   return panel(t("result.plan"), [
     missing.length > 0 && h("p", { class: "notice", "data-tone": "warn" }, t("plan.degraded", { parts: missing.map((one) => tValue("source", one)).join(", ") })),
