@@ -66,7 +66,7 @@ async function show(view) {
         found.length === 0
           ? empty(t("jobs.none"))
           : table(t("page.jobs"), [
-              { title: t("jobs.task"), cell: (job) => [h("strong", {}, tValue("task", job.task)), h("br"), h("code", { title: job.subject }, job.space)] },
+              { title: t("jobs.task"), cell: (job) => [h("strong", {}, tValue("task", job.task)), h("div", {}, h("code", {}, job.space)), h("div", { class: "hint" }, h("code", {}, job.subject))] },
               { title: t("jobs.state"), cell: (job) => tag(tValue("job", job.state), TONES[job.state]) },
               { title: t("jobs.reason"), kind: "grow", cell: (job) => job.error ?? job.note ?? "" },
               { title: t("jobs.attempts"), kind: "number", cell: (job) => number(job.attempts) },

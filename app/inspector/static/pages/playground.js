@@ -222,6 +222,11 @@ async function lastAsked(view, names) {
   const pages = await Promise.all(people.map((space) => view.api.get("/assemblies", { query: { space, limit: 1 }, signal: view.signal })));
   const last = pages.flatMap((page) => page.items).sort((a, b) => b.created_at.localeCompare(a.created_at))[0];
   if (!last) return new Map(people[0] ? [["space", people[0]]] : []);
-  const found = await view.api.get(`/assemblies/${last.id}`, { signal: view.signal });
+  const found = await view.api.get(`/assemblies/${last.id}`, { signal: view.signal }).catch((error) => {
+    // The key of one space does not reach a prompt that others had a part in.
+    if (error instanceof Problem && error.status === 404) return null;
+    throw error;
+  });
+  if (found === null) return new Map([["space", last.space], ["query", last.query]]);
   return askedIn({ space: last.space, query: last.query, ...found.request });
 }
