@@ -208,6 +208,17 @@ export function table(caption, columns, rows) {
   );
 }
 
+/** On a phone each row of the table is a block of its own. @param {HTMLElement} made By `table`. */
+export function stacked(made) {
+  made.classList.add("stacked");
+  return made;
+}
+
+/** The part of an id that tells it from its neighbours: before it is the time, after it the space. @param {string} id */
+export function shortId(id) {
+  return h("code", { title: id }, `${id.slice(0, 4)}…${id.slice(22, 30)}`);
+}
+
 /** Names and values. @param {readonly (readonly [string, Children])[]} pairs */
 export function facts(pairs) {
   return h("dl", { class: "facts" }, pairs.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));

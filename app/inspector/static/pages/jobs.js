@@ -4,7 +4,8 @@ import { fill, freshId, h } from "../lib/dom.js";
 import { isAbort, Problem } from "../lib/api.js";
 import { moment, number, t, tValue } from "../lib/i18n.js";
 import { every } from "../lib/every.js";
-import { button, empty, errorPanel, field, loading, pager, panel, showErrors, table, tag, toast } from "../lib/widgets.js";
+import { hrefOf } from "../lib/address.js";
+import { button, empty, errorPanel, field, loading, pager, panel, shortId, showErrors, stacked, table, tag, toast } from "../lib/widgets.js";
 
 /** @typedef {import("../pages.js").View} View */
 
@@ -65,19 +66,22 @@ async function show(view) {
       panel(t("page.jobs"), [
         found.length === 0
           ? empty(t("jobs.none"))
-          : table(t("page.jobs"), [
-              { title: t("jobs.task"), cell: (job) => [h("strong", {}, tValue("task", job.task)), h("div", {}, h("code", {}, job.space)), h("div", { class: "hint" }, h("code", {}, job.subject))] },
+          : stacked(table(t("page.jobs"), [
+              { title: t("jobs.task"), kind: "who", cell: (job) => [h("strong", {}, tValue("task", job.task)), h("div", {}, h("code", {}, job.space)), h("div", { class: "hint" }, shortId(job.subject))] },
               { title: t("jobs.state"), cell: (job) => tag(tValue("job", job.state), TONES[job.state]) },
-              { title: t("jobs.reason"), kind: "grow", cell: (job) => job.error ?? job.note ?? "" },
+              { title: t("jobs.reason"), kind: "grow", cell: (job) => job.error ?? job.note ?? "–" },
               { title: t("jobs.attempts"), kind: "number", cell: (job) => number(job.attempts) },
-              { title: t("jobs.created"), cell: (job) => moment(job.created_at) },
-              { title: t("jobs.tried"), cell: (job) => moment(job.tried_at) },
+              { title: t("jobs.created"), kind: "when", cell: (job) => moment(job.created_at) },
+              { title: t("jobs.tried"), kind: "when", cell: (job) => moment(job.tried_at) || "–" },
               { title: t("jobs.do"), cell: (job) => job.state === "failed" && h("span", { "data-job": job.id }, button(t("jobs.retry"), () => void retry([job]))) },
-            ], found),
+            ], found)),
         pager(cursor, () => ((pages += 1), void update())),
       ], {
         note: t("jobs.note"),
-        actions: failed.length > 0 && button(t("jobs.retry_all", { count: failed.length }), () => void retry(failed), { kind: "primary" }),
+        actions: [
+          h("a", { class: "button", href: hrefOf("health") }, t("jobs.health")),
+          failed.length > 0 && button(t("jobs.retry_all", { count: failed.length }), () => void retry(failed), { kind: "primary" }),
+        ],
       }),
     );
     const again = focused && list.querySelector(`[data-job="${focused}"] button`);

@@ -297,6 +297,7 @@ export default {
   "jobs.do": "Action",
   "jobs.retry": "Retry",
   "jobs.retry_all": "Retry all shown that failed ({count})",
+  "jobs.health": "How the queue does",
   "jobs.retried": "To be tried again: {count}",
   "job.waiting": "waiting",
   "job.running": "running",

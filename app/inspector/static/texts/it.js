@@ -296,6 +296,7 @@ const texts = {
   "jobs.do": "Azione",
   "jobs.retry": "Ritenta",
   "jobs.retry_all": "Ritenta tutti i falliti mostrati ({count})",
+  "jobs.health": "Come va la coda",
   "jobs.retried": "Da ritentare: {count}",
   "job.waiting": "in attesa",
   "job.running": "in corso",

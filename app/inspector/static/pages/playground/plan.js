@@ -2,7 +2,7 @@
 
 import { h } from "../../lib/dom.js";
 import { number, t, tValue } from "../../lib/i18n.js";
-import { panel, stackedBar, table, tag } from "../../lib/widgets.js";
+import { panel, stacked, stackedBar, table, tag } from "../../lib/widgets.js";
 
 /** @typedef {Api.LivePlanReply & {sources?: Record<string, number | string>}} Planned `sources`: what each took in ms, or what became of it. */
 
@@ -15,7 +15,7 @@ const SHARED = /** @type {const} */ (["episodes", "lore", "records"]);
 export function livePlan(plan, { alone = false } = {}) {
   const highest = Math.max(...plan.viewers.map((one) => one.salience), 1);
   const took = (/** @type {string} */ source) => tookOf(plan.sources ?? {}, source);
-  const people = table(t("plan.people"), [
+  const people = stacked(table(t("plan.people"), [
     { title: t("plan.who"), kind: "who", cell: (one) => [h("strong", {}, one.name || one.space), one.name && h("br"), one.name && h("code", {}, one.space)] },
     { title: t("plan.salience"), cell: (one) => [
       h("div", { class: "salience" }, stackedBar([{ name: t("plan.salience"), value: one.salience, tone: "series-0", said: number(one.salience) }], { whole: highest, label: one.name || one.space }), h("span", { class: "figure" }, number(one.salience))),
@@ -23,13 +23,12 @@ export function livePlan(plan, { alone = false } = {}) {
     ] },
     { title: t("plan.reads"), cell: (one) => h("div", { class: "tags" }, one.reads.length > 0 ? one.reads.map((source) => tag(tValue("source", source), "good")) : tag(t("plan.nothing"), "plain"), took(one.space)) },
     { title: t("plan.why"), kind: "grow", cell: (one) => whyOf(one.why) },
-  ], plan.viewers);
-  const sources = table(t("plan.sources"), [
+  ], plan.viewers));
+  const sources = stacked(table(t("plan.sources"), [
     { title: t("plan.source"), kind: "who", cell: (source) => tValue("source", source) },
     { title: t("plan.reads"), cell: (source) => h("div", { class: "tags" }, plan[source].read ? tag(t("plan.is_read"), "good") : tag(t("plan.is_not_read")), took(source)) },
     { title: t("plan.why"), kind: "grow", cell: (source) => whyOf(plan[source].why) },
-  ], SHARED);
-  for (const one of [people, sources]) one.classList.add("stacked");
+  ], SHARED));
   const missing = plan.degraded ?? [];
   return panel(t("result.plan"), [
     missing.length > 0 && h("p", { class: "notice", "data-tone": "warn" }, t("plan.degraded", { parts: missing.map((one) => tValue("source", one)).join(", ") })),

@@ -2,7 +2,7 @@
 
 import { fill, h } from "../../lib/dom.js";
 import { number, t, tValue } from "../../lib/i18n.js";
-import { copy, button, empty, facts, folded, legend, loading, panel, stackedBar, tag } from "../../lib/widgets.js";
+import { copy, button, empty, facts, folded, legend, loading, panel, shortId, stackedBar, tag } from "../../lib/widgets.js";
 import { isAbort } from "../../lib/api.js";
 import { BUDGET_TOKENS, WEIGHTS } from "./defaults.js";
 
@@ -117,7 +117,7 @@ function entriesPanel(reply, body, choose) {
       { class: "entry", "data-id": entry.id },
       h("p", { class: "entry-text" }, entry.text),
       h("div", { class: "entry-score" }, stackedBar(shares, { whole: highest, label: t("result.score") }), h("span", { class: "figure" }, number(entry.score, 3))),
-      h("p", { class: "entry-about" }, tag(tValue("section", entry.section), entry.section), Math.abs(factor - 1) > 0.001 && tag(`×${number(factor, 2)}`, "warn"), h("span", {}, t("result.entry_tokens", { tokens: number(entry.tokens) })), h("code", { title: entry.id }, short(entry.id)), h("span", {}, entry.space), choose && choices(choose, entry.id)),
+      h("p", { class: "entry-about" }, tag(tValue("section", entry.section), entry.section), Math.abs(factor - 1) > 0.001 && tag(`×${number(factor, 2)}`, "warn"), h("span", {}, t("result.entry_tokens", { tokens: number(entry.tokens) })), shortId(entry.id), h("span", {}, entry.space), choose && choices(choose, entry.id)),
     );
   });
   return panel(t("result.entries"), [legend(tones), h("ol", { class: "entries" }, items)], { note: t("result.entries_note") });
@@ -130,7 +130,7 @@ function conflictsPanel(view, reply) {
   const side = (/** @type {string} */ id, /** @type {string} */ role, /** @type {string} */ tone) => {
     const text = h("p", {}, texts.get(id) ?? "…");
     if (!texts.has(id)) void textOf(view, id).then((found) => (text.textContent = found));
-    return h("div", { class: "side" }, tag(role, tone), text, h("code", { title: id }, short(id)));
+    return h("div", { class: "side" }, tag(role, tone), text, shortId(id));
   };
   const items = reply.conflicts.map((conflict) =>
     conflict.unresolved
@@ -182,7 +182,7 @@ function droppedPanel(view, reply, choose) {
 /** @param {View} view @param {readonly Api.DroppedReply[]} dropped @param {Choose | null} choose */
 async function droppedItems(view, dropped, choose) {
   const found = await Promise.all(dropped.map((one) => textOf(view, one.id)));
-  return dropped.map((one, at) => h("li", { "data-id": one.id }, h("p", {}, found[at]), h("p", { class: "entry-about" }, h("code", { title: one.id }, short(one.id)), choose && one.tier !== "soul" && choices(choose, one.id))));
+  return dropped.map((one, at) => h("li", { "data-id": one.id }, h("p", {}, found[at]), h("p", { class: "entry-about" }, shortId(one.id), choose && one.tier !== "soul" && choices(choose, one.id))));
 }
 
 /** The text of an entry that is not in the reply. @param {View} view @param {string} id @returns {Promise<string>} */
@@ -206,11 +206,6 @@ function timesPanel(reply) {
     legend(shares.map(({ name, tone, said }) => ({ name: `${name} ${said}`, tone }))),
     plan.length > 0 && [h("h3", {}, t("result.plan")), facts(plan)],
   ].flat(), { note: t("result.took", { ms: number(reply.took_ms, 1) }) });
-}
-
-/** The part of an id that tells it from its neighbours: before it is the time, after it the space. @param {string} id */
-function short(id) {
-  return `${id.slice(0, 4)}…${id.slice(22, 30)}`;
 }
 
 /** @param {unknown} value @returns {string} */
