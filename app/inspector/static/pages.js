@@ -19,6 +19,7 @@ import { playground } from "./pages/playground.js";
  * @typedef {object} Page
  * @property {string} name In the address: `#/name`.
  * @property {import("./lib/i18n.js").TextKey} title
+ * @property {(whose: Api.KeyReply) => boolean} [isFor] Whether the page is of use with a key; by default with any.
  * @property {(view: View) => void | Promise<void>} show Builds the page. What it throws is shown as an error.
  */
 

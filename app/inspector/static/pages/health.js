@@ -25,7 +25,7 @@ const PARTS = /** @type {const} */ (["database", "embedder", "working_memory"]);
 const MIB = 2 ** 20;
 
 /** @type {import("../pages.js").Page} */
-export const health = { name: "health", title: "page.health", show };
+export const health = { name: "health", title: "page.health", isFor: (whose) => whose.spaces === null, show };
 
 /** @param {View} view */
 async function show(view) {

@@ -26,6 +26,9 @@ async function show(view) {
   /** @type {Api.JobReply[]} */
   let found = [];
 
+  const whose = await view.api.whose();
+  const mayRetry = whose === null || whose.role !== "reader";
+
   const load = async () => {
     /** @type {Api.JobReply[]} */
     const items = [];
@@ -73,14 +76,14 @@ async function show(view) {
               { title: t("jobs.attempts"), kind: "number", cell: (job) => number(job.attempts) },
               { title: t("jobs.created"), kind: "when", cell: (job) => moment(job.created_at) },
               { title: t("jobs.tried"), kind: "when", cell: (job) => moment(job.tried_at) || "–" },
-              { title: t("jobs.do"), cell: (job) => job.state === "failed" && h("span", { "data-job": job.id }, button(t("jobs.retry"), () => void retry([job]))) },
+              { title: t("jobs.do"), cell: (job) => mayRetry && job.state === "failed" && h("span", { "data-job": job.id }, button(t("jobs.retry"), () => void retry([job]))) },
             ], found)),
         pager(cursor, () => ((pages += 1), void update())),
       ], {
-        note: t("jobs.note"),
+        note: [t("jobs.note"), !mayRetry && t("jobs.looks_only")].filter(Boolean).join(" "),
         actions: [
-          h("a", { class: "button", href: hrefOf("health") }, t("jobs.health")),
-          failed.length > 0 && button(t("jobs.retry_all", { count: failed.length }), () => void retry(failed), { kind: "primary" }),
+          whose?.spaces == null && h("a", { class: "button", href: hrefOf("health") }, t("jobs.health")),
+          mayRetry && failed.length > 0 && button(t("jobs.retry_all", { count: failed.length }), () => void retry(failed), { kind: "primary" }),
         ],
       }),
     );
