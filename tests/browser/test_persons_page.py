@@ -5,7 +5,6 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import expect
 
 from tests.browser.test_playground import address, prompt_of
-from tests.browser.test_service_pages import failed_job, work  # noqa: F401 - fixtures
 
 
 @pytest.fixture

@@ -4,33 +4,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import expect
 
-from app.turns.records import Task
 from tests.browser.test_playground import address
-
-
-@pytest.fixture
-def work(runtime):
-    """Does all the work that is due."""
-    return runtime.queue.drain
-
-
-@pytest.fixture
-async def failed_job(client, runtime, work, monkeypatch) -> str:
-    """The reason of a job that failed, in a space that was written to."""
-    with monkeypatch.context() as patched:
-
-        async def failing(*_arguments):
-            raise ValueError("<b>no such luck</b>")
-
-        patched.setitem(runtime.queue.handlers, Task.MEMORIES, failing)
-        turn = {
-            "space": "user:ada",
-            "session": "s",
-            "messages": [{"author": {"id": "ada", "name": "Ada"}, "text": "I live in Turin."}],
-        }
-        assert (await client.post("/turns", json=turn)).status_code in (200, 201, 202)
-        await work()
-    return "<b>no such luck</b>"
 
 
 async def test_a_job_that_failed_says_why_and_is_tried_again(page, url, tenant, *, client, work, failed_job):
@@ -88,7 +62,7 @@ NEW_PROCESS = 's_bucket{stage="a",le="0.01"} 1\ns_bucket{stage="a",le="+Inf"} 1'
         ("", "", 0.5, None),
     ],
 )
-async def test_quantiles_are_those_of_the_buckets(page, url, before, after, share, wanted):
+async def test_quantiles_are_those_of_the_buckets(page, url, *, before, after, share, wanted):
     await page.goto(f"{url}/inspector/")
     got = await page.evaluate(
         "async ([before, after, share]) => {"

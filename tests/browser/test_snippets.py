@@ -18,7 +18,7 @@ OVERRIDES = "".join(f"&overrides.weights.{signal}={share}" for signal, share in 
 HISTORY = json.dumps([{"author": "Ada", "text": "It's \"Lucia's\" $HOME, c'è `id` \\n", "at": "2026-03-01T12:00:00Z"}])
 BATCH = json.dumps([{"author": {"platform": "chat", "id": "ana", "name": "Ana"}, "text": "What do I like? 'quoted' è"}])
 
-QUERY = "What do I cook? I'm at $HOME; `id` \"è\""
+QUERY = 'What do I cook? I\'m at $HOME; `id` "è"'
 
 PERSON = (
     f"/playground?space=user:ada&persona=agent:nonna&query={quote(QUERY)}"

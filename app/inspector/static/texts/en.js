@@ -106,7 +106,7 @@ export default {
   "result.conflicts": "Contradictions",
   "result.dropped": "Left out",
   "result.dropped_note": "{count} candidates are not in the prompt",
-  "result.more_dropped": "Show {count} more of {left}",
+  "result.more": "Show {count} more of {left}",
   "result.no_text": "The text cannot be read.",
   "result.times": "Where the time went",
   "result.took": "{ms} ms in all",

@@ -105,7 +105,7 @@ const texts = {
   "result.conflicts": "Contraddizioni",
   "result.dropped": "Escluse",
   "result.dropped_note": "{count} candidati non sono nel prompt",
-  "result.more_dropped": "Mostra altri {count} di {left}",
+  "result.more": "Mostra altri {count} di {left}",
   "result.no_text": "Il testo non si può leggere.",
   "result.times": "Dove è andato il tempo",
   "result.took": "{ms} ms in tutto",

@@ -17,6 +17,7 @@ import { BUDGET_TOKENS, WEIGHTS } from "./defaults.js";
 const SECTIONS = ["identity", "preferences", "relevant_facts", "recent_context", "workflows"];
 const SIGNALS = /** @type {Signal[]} */ (Object.keys(WEIGHTS));
 const SHOWN_TEXTS = 20;
+const SHOWN_ENTRIES = 100;
 const PATH_OF = { mem: "memories", epi: "episodes", pro: "procedures" };
 
 /**
@@ -103,7 +104,7 @@ function entriesPanel(reply, body, choose) {
   const weights = body.overrides?.weights ?? WEIGHTS;
   const highest = Math.max(...reply.entries.map((entry) => entry.score), 0.01);
   const tones = SIGNALS.map((signal) => ({ name: tValue("signal", signal), tone: `signal-${signal}` }));
-  const items = reply.entries.map((entry) => {
+  const item = (/** @type {Api.KeptReply} */ entry) => {
     const sum = SIGNALS.reduce((total, signal) => total + weights[signal] * entry.signals[signal], 0);
     const factor = sum > 0 ? entry.score / sum : 0; // of tag boosts
     const shares = SIGNALS.map((signal) => ({
@@ -119,8 +120,17 @@ function entriesPanel(reply, body, choose) {
       h("div", { class: "entry-score" }, stackedBar(shares, { whole: highest, label: t("result.score") }), h("span", { class: "figure" }, number(entry.score, 3))),
       h("p", { class: "entry-about" }, tag(tValue("section", entry.section), entry.section), Math.abs(factor - 1) > 0.001 && tag(`×${number(factor, 2)}`, "warn"), h("span", {}, t("result.entry_tokens", { tokens: number(entry.tokens) })), shortId(entry.id), h("span", {}, entry.space), choose && choices(choose, entry.id)),
     );
-  });
-  return panel(t("result.entries"), [legend(tones), h("ol", { class: "entries" }, items)], { note: t("result.entries_note") });
+  };
+  const list = h("ol", { class: "entries" });
+  const more = h("div", { class: "pager" });
+  const showNext = () => {
+    list.append(...reply.entries.slice(list.childElementCount, list.childElementCount + SHOWN_ENTRIES).map(item));
+    const left = reply.entries.length - list.childElementCount;
+    fill(more, left > 0 && button(t("result.more", { count: number(Math.min(left, SHOWN_ENTRIES)), left: number(left) }), showNext));
+    more.hidden = left === 0;
+  };
+  showNext();
+  return panel(t("result.entries"), [legend(tones), list, more], { note: t("result.entries_note") });
 }
 
 /** @param {View} view @param {Traced} reply */
@@ -167,7 +177,7 @@ function droppedPanel(view, reply, choose) {
       fill(more, loading());
       list.append(...(await droppedItems(view, next, choose)));
       const left = dropped.length - list.childElementCount;
-      fill(more, left > 0 && button(t("result.more_dropped", { count: number(Math.min(left, SHOWN_TEXTS)), left: number(left) }), () => void showNext()));
+      fill(more, left > 0 && button(t("result.more", { count: number(Math.min(left, SHOWN_TEXTS)), left: number(left) }), () => void showNext()));
     };
     return folded([h("strong", {}, tValue("reason", reason)), tag(number(dropped.length)), h("span", { class: "muted" }, tValue("reason_why", reason))], [list, more], {
       ontoggle: () => {
