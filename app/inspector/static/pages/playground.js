@@ -5,7 +5,7 @@ import { isAbort, Problem } from "../lib/api.js";
 import { t } from "../lib/i18n.js";
 import { button, copy, empty, errorPanel, keys, loading, panel, showErrors, toast } from "../lib/widgets.js";
 import { comparison } from "./playground/compare.js";
-import { controls } from "./playground/controls.js";
+import { controls, fillLists, spaceLists } from "./playground/controls.js";
 import { logged, loggedNotice, loggedPrompts } from "./playground/logged.js";
 import { livePlan } from "./playground/plan.js";
 import { askedBy, askedIn, bodyOf, callOf, curlOf, isComplete, isLive, linesOf, paramsOf, planBodyOf, pythonOf } from "./playground/request.js";
@@ -26,7 +26,14 @@ export const playground = { name: "playground", title: "page.playground", show }
 /** @param {View} view */
 async function show(view) {
   fill(view.root, loading());
-  const names = await spaceNames(view);
+  /** The first spaces that the key reaches; a view that is in the address does not wait for them. @type {string[]} */
+  let names = [];
+  const lists = spaceLists();
+  const asking = spaceNames(view).then((found) => {
+    names = found;
+    fillLists(lists, found);
+  });
+  asking.catch(() => {}); // Told below, where it is waited for.
   const opened = view.params.get("assembly");
   /** @type {Asked} */
   let asked = new Map();
@@ -140,7 +147,7 @@ async function show(view) {
 
   const hint = () => fill(answer, empty(t(names.length > 0 ? "playground.choose" : "playground.no_spaces")));
   const drawRequest = () => {
-    fill(request, calls(isLive(asked), switchTo), controls(asked, { onchange: () => void run(), onmove: runSettled, onsample: fillSample }, names, unfolded), loggedPrompts(view, () => asked.get(isLive(asked) ? "stream" : "space") ?? ""));
+    fill(request, calls(isLive(asked), switchTo), controls(asked, { onchange: () => void run(), onmove: runSettled, onsample: fillSample }, lists, unfolded), loggedPrompts(view, () => asked.get(isLive(asked) ? "stream" : "space") ?? ""));
     plan.hidden = !isLive(asked);
   };
 
@@ -174,13 +181,14 @@ async function show(view) {
       return () => fill(answer, loggedNotice(view, found, () => void run()), result(view, found, found.request, null));
     }).finally(drawRequest);
   } else {
+    if (view.params.size === 0) await asking;
     asked = view.params.size > 0 ? askedBy(view.params) : await lastAsked(view, names);
     drawRequest();
   }
-  fill(view.root, h("h1", { class: "spoken" }, t("page.playground")), h("div", { class: "two" }, form, answer));
-  if (opened !== null) return;
-  if (isComplete(asked)) await run();
-  else hint();
+  fill(view.root, h("h1", { class: "spoken" }, t("page.playground")), h("div", { class: "two" }, form, answer), ...lists.values());
+  if (opened === null && isComplete(asked)) await run();
+  await asking;
+  if (opened === null && !isComplete(asked)) hint();
 }
 
 /** Which of the two calls is made. @param {boolean} live @param {(live: boolean) => void} onchange */
@@ -203,7 +211,7 @@ function keeping(place, draw) {
   if (again instanceof HTMLElement) again.focus({ preventScroll: true });
 }
 
-/** The first spaces that the key reaches, to choose from. @param {View} view */
+/** @param {View} view */
 async function spaceNames(view) {
   /** @type {Api.Page_SpaceReply_} */
   const page = await view.api.get("/spaces", { query: { limit: 200 }, signal: view.signal });

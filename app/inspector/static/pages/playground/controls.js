@@ -1,6 +1,6 @@
 /** The controls of the request. They keep what they say in one record and tell of every change. */
 
-import { freshId, h } from "../../lib/dom.js";
+import { fill, freshId, h } from "../../lib/dom.js";
 import { t, tValue } from "../../lib/i18n.js";
 import { button, field, folded } from "../../lib/widgets.js";
 import { BUDGET_LIMIT, BUDGET_TOKENS, WEIGHTS } from "./defaults.js";
@@ -23,26 +23,17 @@ const DEFAULTS = {
   ...Object.fromEntries(Object.entries(BUDGET_TOKENS).map(([name, value]) => [`overrides.budget_tokens.${name}`, value])),
 };
 const GROUPS = ["live", "conversation", "budgets", "weights", "selection", "time", "output"];
-const KINDS_OF = { stream: ["stream:"], lore: ["lore:"], persona: ["agent:", "character:"] };
+const KINDS_OF = { space: [""], stream: ["stream:"], persona: ["agent:", "character:"] };
 
 /**
  * @param {Asked} asked Changed in place.
  * @param {Does} does
- * @param {readonly string[]} spaces To choose from.
+ * @param {ReadonlyMap<string, HTMLElement>} lists What is to choose from, by the control's name.
  * @param {Set<string>} unfolded The groups that are open; changed in place.
  */
-export function controls(asked, does, spaces, unfolded) {
+export function controls(asked, does, lists, unfolded) {
   const call = callOf(asked);
-  /** @type {HTMLElement[]} */
-  const lists = [];
-  const listOf = (/** @type {string} */ name) => {
-    const kinds = KINDS_OF[/** @type {keyof typeof KINDS_OF} */ (name)];
-    if (name !== "space" && !kinds) return undefined;
-    const list = h("datalist", { id: freshId() }, spaces.filter((space) => !kinds || kinds.some((kind) => space.startsWith(kind))).map((value) => h("option", { value })));
-    lists.push(list);
-    return list.id;
-  };
-  const part = (/** @type {string} */ group) => call.controls.filter((control) => control.group === group).map((control) => build(control, asked, does, listOf(control.name)));
+  const part = (/** @type {string} */ group) => call.controls.filter((control) => control.group === group).map((control) => build(control, asked, does, lists.get(control.name)?.id));
   const isSet = (/** @type {string} */ group) => call.controls.some((control) => control.group === group && asked.get(control.name));
   const groups = GROUPS.filter((group) => call.controls.some((control) => control.group === group)).map((group) =>
     folded(h("span", {}, tValue("group", group)), [group === "weights" && h("p", { class: "hint" }, t("hint.weights")), part(group)].flat(), {
@@ -54,8 +45,20 @@ export function controls(asked, does, spaces, unfolded) {
       },
     }),
   );
-  const question = part("question");
-  return [question, groups, lists].flat();
+  return [part("question"), groups].flat();
+}
+
+/** Lists of spaces to choose from, empty at first. @returns {ReadonlyMap<string, HTMLElement>} */
+export function spaceLists() {
+  return new Map(Object.keys(KINDS_OF).map((name) => [name, h("datalist", { id: freshId() })]));
+}
+
+/** @param {ReadonlyMap<string, HTMLElement>} lists @param {readonly string[]} spaces */
+export function fillLists(lists, spaces) {
+  for (const [name, kinds] of Object.entries(KINDS_OF)) {
+    const found = spaces.filter((space) => kinds.some((kind) => space.startsWith(kind)));
+    fill(lists.get(name) ?? h("datalist"), found.map((value) => h("option", { value })));
+  }
 }
 
 /** @param {Control} control @param {Asked} asked @param {Does} does @param {string} [list] */
