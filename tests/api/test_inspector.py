@@ -38,6 +38,18 @@ async def test_the_address_without_a_slash_leads_to_the_page(client):
     assert page.content == (STATIC / "index.html").read_bytes()
 
 
+async def test_a_file_that_a_browser_has_is_not_sent_again(client):
+    first = await client.get("http://test/inspector/app.js")
+    tag = first.headers["ETag"]
+    for known in (tag, f'"other", W/{tag}'):
+        again = await client.get("http://test/inspector/app.js", headers={"If-None-Match": known})
+        assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
+    changed = await client.get("http://test/inspector/app.js", headers={"If-None-Match": '"other"'})
+    assert (changed.status_code, changed.content) == (200, first.content)
+    head = await client.head("http://test/inspector/app.js")
+    assert (head.status_code, head.content, head.headers["ETag"]) == (200, b"", tag)
+
+
 async def test_nothing_beside_the_files_is_served(client):
     for path in ("nothing.js", "../door.py", "%2e%2e/door.py", "lib", "..%5cdoor.py", "a%00b"):
         reply = await client.get(f"http://test/inspector/{path}")

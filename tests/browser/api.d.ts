@@ -51,19 +51,19 @@ declare namespace Api {
   }
   interface BatchItem_EpisodeReply_ {
     index: number;
-    status: "200" | "201" | "422";
+    status: 200 | 201 | 422;
     entry?: EpisodeReply | null;
     errors?: Array<FieldError> | null;
   }
   interface BatchItem_MemoryReply_ {
     index: number;
-    status: "200" | "201" | "422";
+    status: 200 | 201 | 422;
     entry?: MemoryReply | null;
     errors?: Array<FieldError> | null;
   }
   interface BatchItem_ProcedureReply_ {
     index: number;
-    status: "200" | "201" | "422";
+    status: 200 | 201 | 422;
     entry?: ProcedureReply | null;
     errors?: Array<FieldError> | null;
   }
@@ -450,6 +450,11 @@ declare namespace Api {
     score: number;
     signals: SignalsReply;
     tokens: number;
+  }
+  interface KeyReply {
+    role: "reader" | "writer" | "editor" | "administrator";
+    spaces: Array<string> | null;
+    expires_at: string | null;
   }
   interface LiveBody {
     stream: string;

@@ -24,6 +24,7 @@ from ricordo_client.models import (
     Found,
     HistorySettings,
     Job,
+    Key,
     LivePlan,
     LoggedAssembly,
     Message,
@@ -764,6 +765,11 @@ def set_history_days(days: int | None) -> Call[HistorySettings]:
 def issue_token(space: str, role: Literal["reader", "writer"], *, minutes: int | None = None) -> Call[Token]:
     """A short-lived key that reaches one space alone, for a person's own page."""
     return Call(Token, "POST", "/tokens", body={"space": space, "role": role, "minutes": minutes})
+
+
+def current_key() -> Call[Key]:
+    """What the key of this client may do, where, and until when."""
+    return _read(Key, "/tokens/current")
 
 
 def assemblies(space: str) -> Call[Page[AssemblySummary]]:

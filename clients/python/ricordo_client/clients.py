@@ -95,6 +95,7 @@ class _Calls:
     history_settings = Endpoint(calls.history_settings)
     set_history_days = Endpoint(calls.set_history_days)
     issue_token = Endpoint(calls.issue_token)
+    current_key = Endpoint(calls.current_key)
     assemblies = Pages(calls.assemblies)
     assembly = Endpoint(calls.assembly)
     replay = Endpoint(calls.replay)

@@ -249,6 +249,14 @@ class Space(Record):
     entries: dict[str, int] = {}
 
 
+class Key(Record):
+    """What a key may do. `spaces` are the only ones it reaches; None for all of its tenant."""
+
+    role: str
+    spaces: list[str] | None
+    expires_at: datetime | None
+
+
 class Token(Record):
     """A short-lived key of one space, shown once."""
 

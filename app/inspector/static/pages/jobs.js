@@ -4,7 +4,8 @@ import { fill, freshId, h } from "../lib/dom.js";
 import { isAbort, Problem } from "../lib/api.js";
 import { moment, number, t, tValue } from "../lib/i18n.js";
 import { every } from "../lib/every.js";
-import { button, empty, errorPanel, field, loading, pager, panel, showErrors, table, tag, toast } from "../lib/widgets.js";
+import { hrefOf } from "../lib/address.js";
+import { button, empty, errorPanel, field, loading, pager, panel, shortId, showErrors, stacked, table, tag, toast } from "../lib/widgets.js";
 
 /** @typedef {import("../pages.js").View} View */
 
@@ -24,6 +25,9 @@ async function show(view) {
   let last = "";
   /** @type {Api.JobReply[]} */
   let found = [];
+
+  const whose = await view.api.whose();
+  const mayRetry = whose === null || whose.role !== "reader";
 
   const load = async () => {
     /** @type {Api.JobReply[]} */
@@ -65,19 +69,22 @@ async function show(view) {
       panel(t("page.jobs"), [
         found.length === 0
           ? empty(t("jobs.none"))
-          : table(t("page.jobs"), [
-              { title: t("jobs.task"), cell: (job) => [h("strong", {}, tValue("task", job.task)), h("br"), h("code", { title: job.subject }, job.space)] },
+          : stacked(table(t("page.jobs"), [
+              { title: t("jobs.task"), kind: "who", cell: (job) => [h("strong", {}, tValue("task", job.task)), h("div", {}, h("code", {}, job.space)), h("div", { class: "hint" }, shortId(job.subject))] },
               { title: t("jobs.state"), cell: (job) => tag(tValue("job", job.state), TONES[job.state]) },
-              { title: t("jobs.reason"), kind: "grow", cell: (job) => job.error ?? job.note ?? "" },
+              { title: t("jobs.reason"), kind: "grow", cell: (job) => job.error ?? job.note ?? "–" },
               { title: t("jobs.attempts"), kind: "number", cell: (job) => number(job.attempts) },
-              { title: t("jobs.created"), cell: (job) => moment(job.created_at) },
-              { title: t("jobs.tried"), cell: (job) => moment(job.tried_at) },
-              { title: t("jobs.do"), cell: (job) => job.state === "failed" && h("span", { "data-job": job.id }, button(t("jobs.retry"), () => void retry([job]))) },
-            ], found),
+              { title: t("jobs.created"), kind: "when", cell: (job) => moment(job.created_at) },
+              { title: t("jobs.tried"), kind: "when", cell: (job) => moment(job.tried_at) || "–" },
+              { title: t("jobs.do"), cell: (job) => mayRetry && job.state === "failed" && h("span", { "data-job": job.id }, button(t("jobs.retry"), () => void retry([job]))) },
+            ], found)),
         pager(cursor, () => ((pages += 1), void update())),
       ], {
-        note: t("jobs.note"),
-        actions: failed.length > 0 && button(t("jobs.retry_all", { count: failed.length }), () => void retry(failed), { kind: "primary" }),
+        note: [t("jobs.note"), !mayRetry && t("jobs.looks_only")].filter(Boolean).join(" "),
+        actions: [
+          whose?.spaces == null && h("a", { class: "button", href: hrefOf("health") }, t("jobs.health")),
+          mayRetry && failed.length > 0 && button(t("jobs.retry_all", { count: failed.length }), () => void retry(failed), { kind: "primary" }),
+        ],
       }),
     );
     const again = focused && list.querySelector(`[data-job="${focused}"] button`);
