@@ -292,6 +292,7 @@ declare namespace Api {
     ids?: Array<string> | null;
     content?: string | null;
     turn?: string | null;
+    session?: string | null;
     author?: ForgetAuthor | null;
     since?: string | null;
     until?: string | null;
@@ -646,6 +647,11 @@ declare namespace Api {
     weights?: WeightsBody | null;
     must_include?: Array<string> | null;
     exclude?: Array<string> | null;
+  }
+  interface OwnKeyReply {
+    role: "reader" | "writer" | "editor" | "administrator";
+    spaces: Array<string> | null;
+    expires_at: string | null;
   }
   interface Page_AssemblySummary_ {
     items: Array<AssemblySummary>;

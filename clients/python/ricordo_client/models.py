@@ -258,6 +258,14 @@ class Token(Record):
     expires_at: datetime
 
 
+class OwnKey(Record):
+    """What the client's key may do. `spaces` is None for all of the tenant."""
+
+    role: str
+    spaces: list[str] | None = None
+    expires_at: datetime | None = None
+
+
 class AssemblySummary(Record):
     """An assembly of the log."""
 
