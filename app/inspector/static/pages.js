@@ -3,6 +3,7 @@
 import { health } from "./pages/health.js";
 import { jobs } from "./pages/jobs.js";
 import { playground } from "./pages/playground.js";
+import { soul } from "./pages/soul.js";
 
 /**
  * What a page is given to show itself.
@@ -23,4 +24,4 @@ import { playground } from "./pages/playground.js";
  */
 
 /** @type {readonly Page[]} */
-export const PAGES = [playground, jobs, health];
+export const PAGES = [playground, soul, jobs, health];
