@@ -1,5 +1,6 @@
 /** The pages, in the order of the navigation. A page is one module; it is known by this table alone. */
 
+import { conversations } from "./pages/conversations.js";
 import { health } from "./pages/health.js";
 import { jobs } from "./pages/jobs.js";
 import { playground } from "./pages/playground.js";
@@ -24,4 +25,4 @@ import { soul } from "./pages/soul.js";
  */
 
 /** @type {readonly Page[]} */
-export const PAGES = [playground, soul, jobs, health];
+export const PAGES = [playground, soul, conversations, jobs, health];
