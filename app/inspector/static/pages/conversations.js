@@ -38,11 +38,16 @@ async function show(view) {
     }
     view.note(params);
     pages.toggleAttribute("data-reading", session !== null);
-    list.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const before = list.querySelector("[aria-current]");
+    before?.removeAttribute("aria-current");
     list.querySelector(`[data-session="${CSS.escape(session ?? "")}"][data-message="${CSS.escape(message ?? "")}"]`)?.setAttribute("aria-current", "true");
     reader.abort();
     reader = new AbortController();
-    if (session === null) return fill(talk, panel(t("page.conversations"), empty(t("talks.choose"))));
+    if (session === null) {
+      fill(talk, panel(t("page.conversations"), empty(t("talks.choose"))));
+      if (before instanceof HTMLElement) before.focus();
+      return;
+    }
     const signal = AbortSignal.any([view.signal, reader.signal]);
     await reading({ ...view, signal }, talk, { space, session, message, mayForget, onclose: () => void open(null, null), onforgotten: () => void look().then(() => open(session, null)) });
   };

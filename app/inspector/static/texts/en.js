@@ -345,7 +345,7 @@ export default {
   "talks.nothing_left": "Nothing is left of what was said here: it was forgotten, or its time ran out.",
   "talks.unnamed": "without a name {id}",
   "talks.media": "Something that was shown",
-  "talks.back": "← All sessions",
+  "talks.back": "← Back to the list",
   "talks.earlier": "Show earlier messages",
   "talks.edited": "edited",
   "talks.summaries": "Summaries: {count}",

@@ -344,7 +344,7 @@ const texts = {
   "talks.nothing_left": "Di ciò che è stato detto qui non resta nulla: è stato dimenticato, o il suo tempo è scaduto.",
   "talks.unnamed": "senza nome {id}",
   "talks.media": "Qualcosa che è stato mostrato",
-  "talks.back": "← Tutte le sessioni",
+  "talks.back": "← Torna alla lista",
   "talks.earlier": "Mostra i messaggi precedenti",
   "talks.edited": "modificato",
   "talks.summaries": "Riassunti: {count}",

@@ -1,4 +1,4 @@
-/** Entries by their ids, with their texts, each leading to its place among the memories. */
+/** Entries by their ids, with their texts. */
 
 import { h } from "../../lib/dom.js";
 import { isAbort } from "../../lib/api.js";
@@ -14,8 +14,9 @@ const READ = 20;
 /**
  * @param {View} view
  * @param {readonly {id: string, space: string}[]} entries
+ * @param {{links: boolean}} more Whether each leads to its place among the memories.
  */
-export async function entryList(view, entries) {
+export async function entryList(view, entries, { links }) {
   const items = await Promise.all(entries.slice(0, READ).map(async ({ id, space }) => {
     const tier = PATHS[/** @type {keyof typeof PATHS} */ (id.slice(0, 3))];
     const entry = await read(view, tier, id);
@@ -25,7 +26,7 @@ export async function entryList(view, entries) {
       tag(tValue("talks_tier", tier), tier),
       entry && entry.status !== "active" && tag(tValue("talks_status", entry.status), "warn"),
       h("p", { class: "entry-of", dir: "auto" }, entry?.text ?? t("result.no_text")),
-      h("a", { href: hrefOf("memory", { space, id }) }, t("talks.open_entry")),
+      links && h("a", { href: hrefOf("memory", { space, id }) }, t("talks.open_entry")),
     );
   }));
   const rest = entries.length - items.length;

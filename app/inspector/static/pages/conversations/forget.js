@@ -17,7 +17,7 @@ import { entryList } from "./entries.js";
  * @param {() => void} onforgotten Called once the dialog is closed, if something was forgotten.
  */
 export async function forget(view, space, named, title, onforgotten) {
-  const [body, foot] = [h("div", { class: "forgetting" }, loading()), h("div", { class: "actions" })];
+  const [body, foot] = [h("div", { class: "forgetting", tabindex: 0, role: "group", "aria-label": title }, loading()), h("div", { class: "actions" })];
   let hasForgotten = false;
   const element = dialog(title, body, { actions: foot, onclose: () => hasForgotten && onforgotten() });
   const ask = (/** @type {boolean} */ isDry) => view.api.post("/forget", { space, ...named, dry_run: isDry }, { signal: view.signal });
@@ -42,7 +42,7 @@ export async function forget(view, space, named, title, onforgotten) {
         hasForgotten = true;
         if (done.receipt) fill(body, receipt(view, done.receipt));
         fill(foot, close());
-        body.querySelector("strong")?.scrollIntoView({ block: "nearest" });
+        body.focus();
       } catch (error) {
         failed(error);
       }
@@ -65,8 +65,8 @@ async function wouldGo(view, space, dry) {
       [t("talks.removed.entries"), number(dry.entries)],
       [t("talks.removed.jobs"), number(dry.receipt?.jobs ?? 0)],
     ]),
-    ids.length > 0 && folded(t("talks.would_go", { count: ids.length }), await entryList(view, ids.map(at)), { open: true }),
-    mentioned.length > 0 && folded(t("talks.mentioned", { count: mentioned.length }), [h("p", { class: "hint" }, t("talks.mentioned_why")), await entryList(view, mentioned.map(at))]),
+    ids.length > 0 && folded(t("talks.would_go", { count: ids.length }), await entryList(view, ids.map(at), { links: false }), { open: true }),
+    mentioned.length > 0 && folded(t("talks.mentioned", { count: mentioned.length }), [h("p", { class: "hint" }, t("talks.mentioned_why")), await entryList(view, mentioned.map(at), { links: false })]),
   ];
 }
 

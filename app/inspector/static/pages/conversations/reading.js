@@ -29,26 +29,29 @@ const REFRESH_MS = 3000;
 
 /** @param {View} view @param {HTMLElement} place @param {Reading} read */
 export async function reading(view, place, read) {
+  const back = button(t("talks.back"), read.onclose);
   fill(place, panel(t("page.conversations"), loading()));
   try {
     /** @type {Api.SessionWithConversations} */
-    const session = await view.api.get(`/sessions/${read.session}`, { signal: view.signal });
+    const session = await view.api.get(`/sessions/${encodeURIComponent(read.session)}`, { query: { space: read.space }, signal: view.signal });
     const talk = new Talk(view, read);
     await talk.load();
     const count = session.messages === 0 ? t("talks.emptied") : t("talks.count", { count: number(session.messages) });
     const name = nameOf(session);
     fill(
       place,
-      h("p", { class: "back" }, button(t("talks.back"), read.onclose)),
+      h("p", { class: "back" }, back),
       panel(name, [summaries(session), talk.element], {
         note: `${count}, ${moment(session.started_at)} – ${moment(session.last_at)}`,
         actions: read.mayForget && session.messages > 0 && button(t("talks.forget_session"), () => void forget(view, read.space, { session: session.id }, t("talks.forget_session_title", { name }), read.onforgotten), { kind: "danger" }),
       }),
     );
+    view.announce(`${name}. ${count}`);
+    if (document.activeElement === document.body) back.focus();
     talk.toSought();
     await talk.refreshed();
   } catch (error) {
-    if (!isAbort(error)) fill(place, h("p", { class: "back" }, button(t("talks.back"), read.onclose)), errorPanel(error, () => void reading(view, place, read)));
+    if (!isAbort(error)) fill(place, h("p", { class: "back" }, back), errorPanel(error, () => void reading(view, place, read)));
   }
 }
 

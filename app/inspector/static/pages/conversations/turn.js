@@ -68,7 +68,7 @@ export function turnItem(view, read, turn, messages) {
 
 /** @param {View} view @param {Api.TurnWithEntries} turn */
 async function cameOf(view, turn) {
-  const entries = await entryList(view, turn.entries);
+  const entries = await entryList(view, turn.entries, { links: true });
   return [
     turn.entries.length > 0 ? [h("h4", {}, t("talks.entries")), entries] : h("p", { class: "muted" }, t("talks.no_entries")),
     turn.corrections.length > 0 && [
