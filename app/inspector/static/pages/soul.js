@@ -58,6 +58,7 @@ class Blocks {
     this.element = panel(t("soul.blocks"), [this.notice, this.list, this.adding], { note: t("soul.blocks_note"), actions: mayEdit && this.addButton });
     /** @type {string | null} */
     this.dragged = null;
+    this.isBusy = false;
   }
 
   async load() {
@@ -274,8 +275,10 @@ class Blocks {
     });
   }
 
-  /** Do something; what is refused is said above the list, and the list shown as it is now. @param {() => Promise<void>} work */
+  /** Do one thing at a time; what is refused is said above the list, and the list shown as it is now. @param {() => Promise<void>} work */
   async done(work) {
+    if (this.isBusy) return this.draw();
+    this.isBusy = true;
     fill(this.notice);
     try {
       await work();
@@ -285,6 +288,8 @@ class Blocks {
       const isLate = error instanceof Problem && (error.status === 412 || error.errors.some(({ field }) => field === "ids"));
       fill(this.notice, isLate ? h("div", { class: "notice", "data-tone": "warn", role: "alert" }, h("strong", {}, t("soul.late")), h("p", {}, t("soul.late_why"))) : errorPanel(error));
       this.notice.scrollIntoView({ block: "nearest" });
+    } finally {
+      this.isBusy = false;
     }
   }
 }

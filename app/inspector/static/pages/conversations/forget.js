@@ -41,6 +41,7 @@ export async function forget(view, space, named, title, onforgotten) {
         const done = await ask(false);
         hasForgotten = true;
         if (done.receipt) fill(body, receipt(view, done.receipt));
+        fill(/** @type {Element} */ (element.querySelector("h2")), t("talks.forgotten"));
         fill(foot, close());
         body.focus();
       } catch (error) {
@@ -87,15 +88,14 @@ function receipt(view, went) {
   return h(
     "div",
     { class: "receipt", "data-id": went.id },
-    h("p", {}, h("strong", {}, t("talks.forgotten"))),
     h("p", { class: "hint" }, t("talks.receipt_why")),
     facts([
       [t("talks.receipt"), h("code", {}, went.id)],
-      [t("talks.recorded"), moment(went.created_at)],
+      [t("soul.when"), moment(went.created_at)],
       [t("talks.seal"), h("code", {}, went.digest)],
     ]),
     h("h4", {}, t("talks.what_went")),
-    facts([...removed.map(([what, count]) => /** @type {const} */ ([tValue("talks.removed", what), number(count)])), [t("talks.removed.jobs"), number(went.jobs)]]),
+    facts([[t("talks.removed.entries"), number(went.entries ?? 0)], ...removed.map(([what, count]) => /** @type {const} */ ([tValue("talks.removed", what), number(count)])), [t("talks.removed.jobs"), number(went.jobs)]]),
     h("div", { class: "actions" }, button(t("talks.verify"), () => void verify()), verdict),
   );
 }

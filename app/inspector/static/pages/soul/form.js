@@ -18,13 +18,17 @@ import { changes } from "./changes.js";
 export function blockForm(view, space, block, { onsaved, oncancel }) {
   const wanted = { name: block?.name ?? "", text: block?.text ?? "", active: true };
   let base = block;
+  /** What another's version says, while it is shown beside ours. @type {Block | null} */
+  let theirs = null;
   const name = h("input", { type: "text", value: wanted.name, dir: "auto", autocomplete: "off", oninput: () => (wanted.name = name.value) });
-  const text = h("textarea", { rows: 6, value: wanted.text, dir: "auto", oninput: () => (wanted.text = text.value) });
-  const trouble = h("div", {});
+  const text = h("textarea", { rows: 6, value: wanted.text, dir: "auto", oninput: () => ((wanted.text = text.value), compare()) });
+  const [trouble, compared] = [h("div", {}), h("div", {})];
   const save = h("button", { type: "submit", class: "button", "data-kind": "primary" }, t("soul.save"));
 
   const send = async () => {
     save.disabled = true;
+    theirs = null;
+    save.hidden = false;
     fill(trouble);
     try {
       onsaved(base ? await edited(base) : await view.api.post("/soul", { space, ...wanted }, { signal: view.signal }));
@@ -53,14 +57,16 @@ export function blockForm(view, space, block, { onsaved, oncancel }) {
       const now = await view.api.get(`/soul/${seen.id}`, { signal: view.signal });
       base = now;
       if (now.name === seen.name && now.text === seen.text) return send();
-      const label = t("soul.conflict_changes");
+      theirs = now;
+      save.hidden = true;
+      compare();
       fill(trouble, h(
         "div",
         { class: "notice conflict", "data-tone": "warn", role: "alert" },
         h("strong", {}, t("soul.conflict")),
         h("p", {}, t("soul.conflict_why", { version: now.version })),
         now.name !== wanted.name && h("p", {}, t("soul.conflict_name", { name: now.name })),
-        changes(now.text, wanted.text, label),
+        compared,
         h("div", { class: "actions" }, button(t("soul.overwrite", { version: now.version + 1 }), () => void send(), { kind: "primary" }), button(t("soul.take_theirs"), () => onsaved(now))),
       ));
       trouble.scrollIntoView({ block: "nearest" });
@@ -68,6 +74,8 @@ export function blockForm(view, space, block, { onsaved, oncancel }) {
       if (!isAbort(error)) fill(trouble, errorPanel(error));
     }
   };
+
+  const compare = () => theirs && fill(compared, changes(theirs.text, wanted.text, t("soul.conflict_changes")));
 
   const form = h(
     "form",
