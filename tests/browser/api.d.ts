@@ -931,6 +931,7 @@ declare namespace Api {
     started_at: string;
     last_at: string;
     messages: number;
+    latest: string | null;
   }
   interface SessionWithConversations {
     id: string;
@@ -939,6 +940,7 @@ declare namespace Api {
     started_at: string;
     last_at: string;
     messages: number;
+    latest: string | null;
     conversations: Array<ConversationReply>;
   }
   interface SignalsReply {

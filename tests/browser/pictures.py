@@ -12,15 +12,18 @@ from tests.browser.conftest import ARGUMENTS, CHROMIUM
 
 PICTURES = Path(__file__).parents[2] / "docs/pictures"
 VIEWS = {
-    "playground": ("/playground", ".prompt"),
-    "soul": ("/soul?space=agent:nonna", ".identity .prompt"),
-    "conversations": ("/conversations?space=user:bruno&session=osteria", ".turn-state .tag"),
+    "playground": ("/playground", None, ".prompt"),
+    "soul": ("/soul?space=agent:nonna", None, ".identity .prompt"),
+    "conversations": ("/conversations?space=user:bruno&session=osteria", "What was remembered", ".entries-of li"),
 }
-"""The address of each picture's view, and what is there once it is complete."""
+"""The address of each picture's view, the button that is pressed in it, and what is there once it is complete."""
 
 SAID = (
-    ("We are eight on Saturday, and Chiara eats no gluten.", "Then polenta it is. Shall I keep the long table?"),
-    ("Yes, the long table please. I love the one by the window 🪟", "By the window, for eight, at eight."),
+    (
+        "We are eight on Saturday. My daughter Chiara is allergic to gluten.",
+        "Then polenta it is. Shall I keep the long table?",
+    ),
+    ("Yes, the long table please. I love the one by the window 😊", "By the window, for eight, at eight."),
     ("תודה רבה! נתראה בשבת", "בשמחה, ברונו. שבת שלום!"),
 )
 
@@ -49,7 +52,7 @@ async def main(address: str) -> None:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
         for scheme in ("light", "dark"):
-            for name, (view, complete) in VIEWS.items():
+            for name, (view, button, complete) in VIEWS.items():
                 page = await browser.new_page(
                     viewport={"width": 1280, "height": 900},
                     locale="en-GB",
@@ -58,6 +61,8 @@ async def main(address: str) -> None:
                 )
                 mark = "&" if "?" in view else "?"
                 await page.goto(f"{url}#{view}{mark}key={key}")
+                if button is not None:
+                    await page.get_by_role("button", name=button).first.click()
                 await page.locator(complete).first.wait_for()
                 await page.screenshot(path=PICTURES / f"{name}-{scheme}.png")
                 await page.close()

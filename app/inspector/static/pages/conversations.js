@@ -26,21 +26,21 @@ async function show(view) {
   let reader = new AbortController();
 
   const look = async () => {
-    view.note(params);
     await found(view, params, list, open);
+    mark(params.get("session"), params.get("message"));
   };
 
-  /** Read a session, from a message on if one is named. @param {string | null} session @param {string | null} message */
-  const open = async (session, message) => {
-    for (const [name, value] of /** @type {const} */ ([["session", session], ["message", message]])) {
-      if (value) params.set(name, value);
-      else params.delete(name);
-    }
-    view.note(params);
+  /** Show in the list what is read. @param {string | null} session @param {string | null} message */
+  const mark = (session, message) => {
+    list.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    list.querySelector(`[data-session="${CSS.escape(session ?? "")}"][data-message="${CSS.escape(message ?? "")}"]`)?.setAttribute("aria-current", "true");
+  };
+
+  /** Read a session, and a message in it if one is named. @param {string | null} session @param {string | null} message */
+  const read = async (session, message) => {
     pages.toggleAttribute("data-reading", session !== null);
     const before = list.querySelector("[aria-current]");
-    before?.removeAttribute("aria-current");
-    list.querySelector(`[data-session="${CSS.escape(session ?? "")}"][data-message="${CSS.escape(message ?? "")}"]`)?.setAttribute("aria-current", "true");
+    mark(session, message);
     reader.abort();
     reader = new AbortController();
     if (session === null) {
@@ -49,12 +49,32 @@ async function show(view) {
       return;
     }
     const signal = AbortSignal.any([view.signal, reader.signal]);
-    await reading({ ...view, signal }, talk, { space, session, message, mayForget, onclose: () => void open(null, null), onforgotten: () => void look().then(() => open(session, null)) });
+    await reading({ ...view, signal }, talk, {
+      space, session, message, mayForget,
+      onread: (id) => mark(id, message),
+      onclose: () => void open(null, null),
+      onforgotten: () => void look().then(() => open(session, null)),
+    });
+  };
+
+  /** @type {import("./conversations/found.js").Open} */
+  const open = async (session, message) => {
+    for (const [name, value] of /** @type {const} */ ([["session", session], ["message", message]])) {
+      if (value) params.set(name, value);
+      else params.delete(name);
+    }
+    view.note(params);
+    await read(session, message);
+  };
+
+  const seek = () => {
+    view.note(params);
+    void look();
   };
 
   fill(
     pages,
-    h("div", { class: "seeking" }, panel(t("talks.find"), filters(params, names, () => void look())), list),
+    h("div", { class: "seeking" }, panel(t("talks.find"), filters(params, names, seek)), list),
     talk,
   );
   fill(
@@ -63,5 +83,7 @@ async function show(view) {
     !mayForget && h("p", { class: "notice", "data-tone": "plain" }, t("talks.read_only", { role: tValue("role", role) })),
     space ? pages : empty(t("playground.no_spaces")),
   );
-  if (space) await Promise.all([look(), open(params.get("session"), params.get("message"))]);
+  if (!space) return;
+  view.note(params, true);
+  await Promise.all([look(), read(params.get("session"), params.get("message"))]);
 }

@@ -32,6 +32,7 @@ async function show(view) {
     !blocks.mayEdit && h("p", { class: "notice", "data-tone": "plain" }, t("soul.read_only", { role: tValue("role", role) })),
     h("div", { class: "soul" }, blocks.element, h("div", { class: "beside" }, blocks.identity.element)),
   );
+  view.note(blocks.address(), true);
   await blocks.load();
 }
 
@@ -80,7 +81,6 @@ class Blocks {
 
   draw() {
     const focused = document.activeElement?.getAttribute("data-focus");
-    this.view.note(this.address());
     fill(this.list, this.blocks.map((block, place) => this.forms.get(block.id) ?? this.card(block, place)));
     if (this.blocks.length === 0) fill(this.list, h("li", {}, empty(t(this.mayEdit ? "soul.none_yet" : "soul.none"))));
     if (focused) this.focus(focused);
@@ -184,6 +184,7 @@ class Blocks {
   open(id) {
     this.opened = id;
     this.compared = null;
+    this.view.note(this.address());
     this.draw();
   }
 
@@ -255,6 +256,7 @@ class Blocks {
     await this.done(async () => {
       await this.view.api.post(`/soul/${block.id}/restore`, { version }, { ifMatch: `"${block.version}"`, signal: this.view.signal });
       this.compared = null;
+      this.view.note(this.address());
       toast(t("soul.restored", { name: block.name, version }));
       await this.load();
     });
@@ -268,7 +270,7 @@ class Blocks {
     await this.done(async () => {
       /** @type {Api.ErasedReply} */
       const erased = await this.view.api.delete(`/soul/${block.id}`, { ifMatch: `"${block.version}"`, signal: this.view.signal });
-      if (this.opened === block.id) this.opened = null;
+      if (this.opened === block.id) this.open(null);
       toast(t("soul.deleted", { name: block.name, count: Object.values(erased.removed)[0] ?? 0 }));
       await this.load();
       this.addButton.focus();

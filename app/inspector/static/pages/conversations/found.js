@@ -8,7 +8,7 @@ import { areMessagesSought, hrefOfSession, queryOf } from "./filters.js";
 import { authorOf } from "./message.js";
 
 /** @typedef {import("../../pages.js").View} View */
-/** @typedef {(session: string, message: string | null) => Promise<void>} Open */
+/** @typedef {(session: string | null, message: string | null) => Promise<void>} Open Null: none is read any more. */
 
 const PAGE = 30;
 /** The latest search of each list: an earlier one that answers late is not shown. @type {WeakMap<Element, object>} */
@@ -56,6 +56,7 @@ function shown(items, more, isMessages, view, params) {
 function sessionLink(session, params, open) {
   return link(params, open, session.id, null, [
     h("span", { class: "hit-head" }, h("strong", { dir: "auto" }, nameOf(session)), h("time", { datetime: session.last_at }, moment(session.last_at))),
+    session.latest && h("span", { class: "hit-text", dir: "auto" }, session.latest),
     h("span", { class: "muted" }, session.messages === 0 ? t("talks.emptied") : t("talks.count", { count: number(session.messages) })),
   ]);
 }
@@ -70,16 +71,14 @@ function messageLink(message, params, open) {
 
 /**
  * A link that reads a session beside the list, and can be opened elsewhere.
- * @param {URLSearchParams} params @param {Open} open @param {string} session @param {string | null} message @param {HTMLElement[]} content
+ * @param {URLSearchParams} params @param {Open} open @param {string} session @param {string | null} message @param {import("../../lib/dom.js").Children} content
  */
 function link(params, open, session, message, content) {
-  const isShown = params.get("session") === session && (params.get("message") ?? null) === message;
   return h("a", {
     class: "hit",
     href: hrefOfSession(params, session, message),
     "data-session": session,
     "data-message": message ?? "",
-    "aria-current": isShown && "true",
     onclick: (/** @type {MouseEvent} */ event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();

@@ -23,6 +23,7 @@ const REFRESH_MS = 3000;
  * @property {string} session
  * @property {string | null} message To be shown among the others.
  * @property {boolean} mayForget
+ * @property {(id: string) => void} onread Told our id of the session, which may be named as the platform does.
  * @property {() => void} onclose
  * @property {() => void} onforgotten
  */
@@ -46,6 +47,7 @@ export async function reading(view, place, read) {
         actions: read.mayForget && session.messages > 0 && button(t("talks.forget_session"), () => void forget(view, read.space, { session: session.id }, t("talks.forget_session_title", { name }), read.onforgotten), { kind: "danger" }),
       }),
     );
+    read.onread(session.id);
     view.announce(`${name}. ${count}`);
     if (document.activeElement === document.body) back.focus();
     talk.toSought();
