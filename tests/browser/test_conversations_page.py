@@ -207,13 +207,15 @@ async def test_a_turn_is_forgotten_after_a_look_at_what_would_go(page, url, tena
     first, second = talked
     await opened(page, url, tenant.key, f"&session={first['session']}")
     await turn_of(page, first).get_by_role("button", name="Forget this turn").click()
-    asked = page.get_by_role("dialog", name="Forget this turn?")
+    asked = page.get_by_role("dialog")
+    await expect(asked.get_by_role("heading")).to_have_text("Forget this turn?")
     await expect(asked).to_contain_text("Nothing was forgotten yet.")
     await expect(asked).to_contain_text("I live in Turin")
     await asked.get_by_role("button", name="Cancel").click()
     assert len((await client.get(f"/turns/{first['id']}")).json()["messages"]) == 2
     await turn_of(page, first).get_by_role("button", name="Forget this turn").click()
     await asked.get_by_role("button", name="Forget for good").click()
+    await expect(page.get_by_role("dialog", name="Forgotten")).to_be_visible()
     receipt = asked.locator(".receipt")
     await expect(receipt).to_contain_text("This receipt says what went.")
     kept = (await client.get(f"/receipts/{await receipt.get_attribute('data-id')}")).json()
@@ -235,7 +237,8 @@ async def test_a_conversation_is_forgotten_as_a_whole(page, url, tenant, *, clie
     first, _ = talked
     await opened(page, url, tenant.key, f"&session={first['session']}")
     await page.get_by_role("button", name="Forget this conversation").click()
-    asked = page.get_by_role("dialog", name="Forget kitchen?")
+    asked = page.get_by_role("dialog")
+    await expect(asked.get_by_role("heading")).to_have_text("Forget kitchen?")
     await expect(asked).to_contain_text("I live in Turin")
     await asked.get_by_role("button", name="Forget for good").click()
     await expect(asked.locator(".receipt")).to_be_visible()

@@ -17,9 +17,11 @@ import { entryList } from "./entries.js";
  * @param {() => void} onforgotten Called once the dialog is closed, if something was forgotten.
  */
 export async function forget(view, space, named, title, onforgotten) {
-  const [body, foot] = [h("div", { class: "forgetting", tabindex: 0, role: "group", "aria-label": title }, loading()), h("div", { class: "actions" })];
+  const [body, foot] = [h("div", { class: "forgetting", tabindex: 0, role: "group" }, loading()), h("div", { class: "actions" })];
   let hasForgotten = false;
   const element = dialog(title, body, { actions: foot, onclose: () => hasForgotten && onforgotten() });
+  const head = /** @type {HTMLElement} */ (element.querySelector("h2"));
+  body.setAttribute("aria-labelledby", head.id);
   const ask = (/** @type {boolean} */ isDry) => view.api.post("/forget", { space, ...named, dry_run: isDry }, { signal: view.signal });
   const close = () => button(t(hasForgotten ? "action.close" : "action.cancel"), () => element.close());
 
@@ -41,7 +43,7 @@ export async function forget(view, space, named, title, onforgotten) {
         const done = await ask(false);
         hasForgotten = true;
         if (done.receipt) fill(body, receipt(view, done.receipt));
-        fill(/** @type {Element} */ (element.querySelector("h2")), t("talks.forgotten"));
+        fill(head, t("talks.forgotten"));
         fill(foot, close());
         body.focus();
       } catch (error) {
