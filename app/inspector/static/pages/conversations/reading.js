@@ -50,6 +50,7 @@ export async function reading(view, place, read) {
     read.onread(session.id);
     view.announce(`${name}. ${count}`);
     if (document.activeElement === document.body) back.focus();
+    if (place.getBoundingClientRect().top < 0) place.scrollIntoView();
     talk.toSought();
     await talk.refreshed();
   } catch (error) {
