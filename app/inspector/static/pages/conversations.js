@@ -84,6 +84,6 @@ async function show(view) {
     space ? pages : empty(t("playground.no_spaces")),
   );
   if (!space) return;
-  view.note(params, true);
+  view.note(params, { replace: true });
   await Promise.all([look(), read(params.get("session"), params.get("message"))]);
 }

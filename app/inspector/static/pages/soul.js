@@ -32,7 +32,7 @@ async function show(view) {
     !blocks.mayEdit && h("p", { class: "notice", "data-tone": "plain" }, t("soul.read_only", { role: tValue("role", role) })),
     h("div", { class: "soul" }, blocks.element, h("div", { class: "beside" }, blocks.identity.element)),
   );
-  view.note(blocks.address(), true);
+  view.note(blocks.address(), { replace: true });
   await blocks.load();
 }
 
