@@ -386,6 +386,8 @@ export default {
   "talks.not_sealed": "the receipt is not genuine",
   "talks.remaining": "still there",
   "talks.removed.messages": "Messages emptied or shortened",
+  "talks.removed.archived_messages": "Archived messages emptied or shortened",
+  "talks.removed.shortened_episodes": "Episodes shortened",
   "talks.removed.entries": "Entries erased",
   "talks.removed.jobs": "Jobs that take it out of the rest",
   "talks.removed.versions": "Versions",

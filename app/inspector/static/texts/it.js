@@ -385,6 +385,8 @@ const texts = {
   "talks.not_sealed": "la ricevuta non è autentica",
   "talks.remaining": "c'è ancora",
   "talks.removed.messages": "Messaggi svuotati o accorciati",
+  "talks.removed.archived_messages": "Messaggi archiviati svuotati o accorciati",
+  "talks.removed.shortened_episodes": "Episodi accorciati",
   "talks.removed.entries": "Voci cancellate",
   "talks.removed.jobs": "Lavori che lo tolgono dal resto",
   "talks.removed.versions": "Versioni",
