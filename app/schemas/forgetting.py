@@ -67,12 +67,14 @@ class ForgetBody(WireModel):
     def to_domain(self, space: SpaceKey) -> Selector:
         """As the domain has it."""
         author = Author(self.author.name, self.author.platform, self.author.id) if self.author else None
-        session = None if self.session is None else session_of(space, self.session)
+        session = None
+        if self.session is not None:
+            session = PublicId(session_of(space, self.session), space.space_id, IdKind.SESSION)
         return Selector(
             ids=tuple(dict.fromkeys(self.ids or ())),
             content=self.content,
             turn=self.turn,
-            session=session and PublicId(session, space.space_id, IdKind.SESSION),
+            session=session,
             author=author,
             since=self.since,
             until=self.until,
