@@ -292,6 +292,7 @@ declare namespace Api {
     ids?: Array<string> | null;
     content?: string | null;
     turn?: string | null;
+    session?: string | null;
     author?: ForgetAuthor | null;
     since?: string | null;
     until?: string | null;
@@ -930,6 +931,7 @@ declare namespace Api {
     started_at: string;
     last_at: string;
     messages: number;
+    latest: string | null;
   }
   interface SessionWithConversations {
     id: string;
@@ -938,6 +940,7 @@ declare namespace Api {
     started_at: string;
     last_at: string;
     messages: number;
+    latest: string | null;
     conversations: Array<ConversationReply>;
   }
   interface SignalsReply {

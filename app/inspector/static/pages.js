@@ -1,8 +1,10 @@
 /** The pages, in the order of the navigation. A page is one module; it is known by this table alone. */
 
+import { conversations } from "./pages/conversations.js";
 import { health } from "./pages/health.js";
 import { jobs } from "./pages/jobs.js";
 import { playground } from "./pages/playground.js";
+import { soul } from "./pages/soul.js";
 
 /**
  * What a page is given to show itself.
@@ -24,4 +26,4 @@ import { playground } from "./pages/playground.js";
  */
 
 /** @type {readonly Page[]} */
-export const PAGES = [playground, jobs, health];
+export const PAGES = [playground, soul, conversations, jobs, health];
