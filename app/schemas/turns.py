@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 import orjson
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
 
 from app.corrections.records import Correction
 from app.domain.entries import Author, Tier
@@ -375,7 +375,7 @@ def _subject_id(value: Any) -> PublicId:
 
 
 _SubjectId = Annotated[
-    PublicId, BeforeValidator(_subject_id), WithJsonSchema({"type": "string", "pattern": "^(trn|cnv)_[0-9a-v]{52}$"})
+    PublicId, PlainValidator(_subject_id), WithJsonSchema({"type": "string", "pattern": "^(trn|cnv)_[0-9a-v]{52}$"})
 ]
 
 
