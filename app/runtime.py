@@ -75,6 +75,7 @@ from app.soul.ports import SoulMeasure
 from app.soul.service import SoulService
 from app.store import embedded
 from app.store.archive import FolderArchive
+from app.store.archives import PostgresArchives
 from app.store.arrivals import PostgresArrivals
 from app.store.assembly_log import PostgresAssemblyLog
 from app.store.consolidation import PostgresConsolidation
@@ -544,13 +545,14 @@ def _build(
     model = None if outside.completer is None else BudgetedCompleter(outside.completer, budget, count)
     summariser = None if model is None else LlmSummariser(model)
     extraction = ExtractionService(model)
-    kept_corrections = PostgresCorrections(pool, turns, drop)
+    archive_dir = settings.history_archive_dir
+    archive = None if archive_dir is None else FolderArchive(archive_dir)
+    archives = PostgresArchives(pool, archive)
+    kept_corrections = PostgresCorrections(pool, turns, archives, drop)
     corrections = CorrectionService(kept_corrections, models, new_id)
     wishes = ConversationWishes(corrections)
     tasks = TurnTasks(turns, entries, working, entries, extraction, wishes, _now, summariser)
     queue.handlers.update(tasks.handlers)
-    archive_dir = settings.history_archive_dir
-    archive = None if archive_dir is None else FolderArchive(archive_dir)
     history = HistoryService(turns, archive, settings.history_days, _now)
     assembly = AssemblyService(
         models=AssemblyModels(models),
@@ -567,7 +569,7 @@ def _build(
         views=kept_corrections,
         transfer=PostgresTransfer(pool),
         arrivals=PostgresArrivals(pool),
-        forgetting=ForgettingService(PostgresForgetting(pool, turns, drop), working, new_id),
+        forgetting=ForgettingService(PostgresForgetting(pool, turns, archives, drop), working, new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         records=RecordService(PostgresRecords(pool, turns.enqueue), new_id),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
@@ -589,6 +591,7 @@ def _build(
             lambda tenant_id: turns.close_silent(tenant_id, CONVERSATION_GAP.total_seconds()),
             history.purge,
             lambda tenant_id: consolidation.run_due(tenant_id, settings.consolidation_hours, _now()),
+            archives.try_to_finish,
         ),
         consolidation=consolidation,
         profile=ProfileService(PostgresProfile(pool)),

@@ -53,11 +53,13 @@ class Cut:
         messages: How many were emptied or shortened.
         turns: Those of which they are part, and which are indexed with them.
         jobs: How many take it out of what is derived from them.
+        archived: How many messages that were moved to the archive are emptied or shortened.
     """
 
     messages: int = 0
     turns: tuple[PublicId, ...] = ()
     jobs: int = 0
+    archived: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey
 from app.entries.tombstones import Mark
+from app.store.archives import PostgresArchives
 from app.store.entries import Pool
 from app.store.forgetting import PostgresForgettingUnit
 from app.store.idempotency import find_outcome, keep_outcome
@@ -48,20 +49,23 @@ class PostgresCorrections:
 
     pool: Pool
     turns: PostgresTurns
+    archives: PostgresArchives
     on_erased: Callable[[SpaceKey], None]
 
     @asynccontextmanager
     async def unit(self, space: SpaceKey, *, keep: bool = True) -> AsyncIterator[CorrectionUnit]:
         """Lock a space for one transaction."""
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
-            address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
-            unit = PostgresCorrectionUnit(connection, address, await lock_space(connection, space), self.turns)
+            locked = await lock_space(connection, space)
+            unit = PostgresCorrectionUnit(connection, space, locked, self.turns, self.archives)
             yield unit
             await unit.finish()
             if not keep:
                 raise psycopg.Rollback
         if keep and unit.has_erased:
             self.on_erased(space)
+        if keep and unit.has_archived:
+            await self.archives.try_to_finish(space.tenant_id)
 
     async def find(self, tenant_id: UUID, correction_id: PublicId) -> Kept | None:
         """A correction."""

@@ -18,9 +18,11 @@ from app.domain.spaces import SpaceKey
 from app.entries.decide import withheld
 from app.entries.ports import VersionWrite
 from app.entries.tombstones import erased_mark
+from app.forgetting.archived import Sought
 from app.forgetting.cutting import statements, without
 from app.forgetting.ports import ForgettingUnit
 from app.forgetting.records import Cut, Receipt, Selector, Verified
+from app.store.archives import PostgresArchives, files_left, lock_archive
 from app.store.entries import Pool, PostgresUnit
 from app.store.pool import tenant_transaction
 from app.store.queries import load
@@ -47,19 +49,23 @@ class PostgresForgetting:
 
     pool: Pool
     turns: PostgresTurns
+    archives: PostgresArchives
     on_erased: Callable[[SpaceKey], None]
 
     @asynccontextmanager
     async def unit(self, space: SpaceKey, *, keep: bool = True) -> AsyncIterator[ForgettingUnit]:
         """Lock a space for one transaction."""
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
-            unit = PostgresForgettingUnit(connection, _address(space), await lock_space(connection, space), self.turns)
+            locked = await lock_space(connection, space)
+            unit = PostgresForgettingUnit(connection, space, locked, self.turns, self.archives)
             yield unit
             await unit.finish()
             if not keep:
                 raise psycopg.Rollback
         if keep and unit.has_erased:
             self.on_erased(space)
+        if keep and unit.has_archived:
+            await self.archives.try_to_finish(space.tenant_id)
 
     async def exists(self, space: SpaceKey) -> bool:
         """Whether there is such a space."""
@@ -91,19 +97,29 @@ class PostgresForgetting:
             turns = [parse_id(turn) for turn in receipt.body.get("turns", ())]
             of = {"tenant_id": tenant_id, "space_ids": [t.space_id for t in turns], "turns": [t.uuid for t in turns]}
             (left,) = await _rows(connection, "jobs_left", of)
+            left["archives"] = await files_left(connection, tenant_id, receipt.id)
         is_sealed = secret is not None and _digest(secret, receipt.id, receipt.body).hex() == receipt.digest
-        return Verified(is_sealed, {**row["remaining"], **({"jobs": left["jobs"]} if left["jobs"] else {})})
+        return Verified(is_sealed, row["remaining"] | {name: count for name, count in left.items() if count})
 
 
 class PostgresForgettingUnit(PostgresUnit):
     """One locked space of which something is forgotten, inside its transaction."""
 
     def __init__(
-        self, connection: AsyncConnection[TupleRow], address: Parameters, locked: Locked, turns: PostgresTurns
+        self,
+        connection: AsyncConnection[TupleRow],
+        space: SpaceKey,
+        locked: Locked,
+        turns: PostgresTurns,
+        archives: PostgresArchives,
     ) -> None:
-        """Take over a transaction in which the space is locked; `turns` change what was said in it."""
-        super().__init__(connection, address, locked)
+        """Take over a transaction in which the space is locked; `turns` and `archives` change what was said in it."""
+        super().__init__(connection, _address(space), locked)
+        self._space = space
         self._turns = turns
+        self._archives = archives
+        self.has_archived = False
+        """Whether something is to be taken out of the archive."""
 
     async def selected(self, selector: Selector) -> tuple[Entry, ...]:
         """The current versions of the entries that a selector may name."""
@@ -131,8 +147,11 @@ class PostgresForgettingUnit(PostgresUnit):
         space_id: UUID = self._address["space_id"]
         return tuple(PublicId(row["id"], space_id, KIND_OF_TIER[Tier(row["tier"])]) for row in rows)
 
-    async def cut(self, entries: Sequence[Entry], texts: Sequence[str], selector: Selector | None) -> Cut:
+    async def cut(
+        self, entries: Sequence[Entry], texts: Sequence[str], selector: Selector | None, receipt_id: PublicId
+    ) -> Cut:
         """Take out of what was said what some entries say, and all that a selector names."""
+        await lock_archive(self._connection, self._space.tenant_id)
         ids = [entry.id.uuid for entry in entries]
         erased = statements(texts)
         selects = selector is not None and selector.by in {"turn", "author", "time"}
@@ -147,23 +166,31 @@ class PostgresForgettingUnit(PostgresUnit):
                     continue
                 left = ""
             changes[row["space_id"]][row["id"]] = left
-        return await self._cut(changes)
+        sought = Sought(
+            space=self._space.name,
+            turns=frozenset(ids),
+            messages=await self._archives.rested_on(self._connection, self._space, ids),
+            texts=erased,
+            selector=selector if selects else None,
+        )
+        return await self._cut(changes, sought, receipt_id)
 
-    async def cut_own(self) -> Cut:
-        """Empty every message that was said elsewhere by the person whose space it is."""
+    async def cut_own(self, receipt_id: PublicId) -> Cut:
+        """Empty what was said elsewhere by the person whose space it is; in the archive, all that is the space's."""
+        await lock_archive(self._connection, self._space.tenant_id)
         changes: dict[UUID, dict[UUID, str]] = defaultdict(dict)
         rows = await self._forgetting("own_elsewhere", {})
         for row in rows:
             changes[row["space_id"]][row["id"]] = ""
         known = [row["text"] for row in await self._forgetting("texts", {"id": None})]
         await self._erase_logged(statements([*known, *(row["text"] for row in rows)]))
-        return await self._cut(changes)
+        return await self._cut(changes, Sought(space=self._space.name, is_whole=True), receipt_id)
 
     async def _erase_logged(self, texts: Sequence[str]) -> None:
         if texts:
             await self._connection.execute(_SQL["erase_logged"], {**self._address, "texts": list(texts)})
 
-    async def _cut(self, changes: Mapping[UUID, Mapping[UUID, str]]) -> Cut:
+    async def _cut(self, changes: Mapping[UUID, Mapping[UUID, str]], sought: Sought, receipt_id: PublicId) -> Cut:
         turns: list[PublicId] = []
         jobs = 0
         for space_id, texts in changes.items():
@@ -174,7 +201,9 @@ class PostgresForgettingUnit(PostgresUnit):
             jobs += queued
         made = await self._forgetting("episodes_of", {"ids": [turn.uuid for turn in turns]})
         await self.write([VersionWrite(withheld(entry_from(row), self.advance())) for row in made])
-        return Cut(sum(map(len, changes.values())), tuple(sorted(turns)), jobs)
+        archived = await self._archives.cut(self._connection, self._space, sought, receipt_id)
+        self.has_archived = self.has_archived or archived > 0
+        return Cut(sum(map(len, changes.values())), tuple(sorted(turns)), jobs, archived)
 
     async def sessions(self) -> tuple[PublicId, ...]:
         """The sessions of the space."""

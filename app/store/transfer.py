@@ -31,9 +31,9 @@ _SQL = load("transfer")
 FORMAT = 1
 VERSIONS = "entry_versions"
 NOT_CARRIED = frozenset(
-    ("entry_vectors", "entry_postings", "claims", "tier_statistics", "space_centres", "assemblies", "jobs")
+    ("entry_vectors", "entry_postings", "claims", "tier_statistics", "space_centres", "assemblies", "jobs", "archives")
 )
-"""What is built anew from the versions, the log of some days, and work that is under way."""
+"""What is built anew from the versions, the log of some days, work that is under way, and what is no longer here."""
 
 _TIMES = ("valid_from", "valid_to", "occurred_at", "recorded_at", "first_recorded_at", "last_confirmed_at")
 _AT_ONCE = 200

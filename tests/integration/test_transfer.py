@@ -7,6 +7,7 @@ from app.domain.entries import Category
 from app.forgetting.records import Selector
 from app.forgetting.service import ForgettingService
 from app.runtime import new_id, new_uuid
+from app.store.archives import PostgresArchives
 from app.store.forgetting import PostgresForgetting
 from app.store.queue import Queue
 from app.store.transfer import PostgresTransfer, TransferError, space_of
@@ -31,7 +32,8 @@ async def brought(space, lines):
 
 def forgetting(store) -> ForgettingService:
     turns = PostgresTurns(store.pool, Queue("", lambda: 0.5), new_uuid)
-    return ForgettingService(PostgresForgetting(store.pool, turns, [].append), PostgresWorkingMemory(turns, 60), new_id)
+    kept = PostgresForgetting(store.pool, turns, PostgresArchives(store.pool, None), [].append)
+    return ForgettingService(kept, PostgresWorkingMemory(turns, 60), new_id)
 
 
 @pytest.fixture
