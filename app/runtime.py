@@ -81,7 +81,7 @@ from app.store.assembly_log import PostgresAssemblyLog
 from app.store.consolidation import PostgresConsolidation
 from app.store.corrections import PostgresCorrections
 from app.store.entries import Pool, PostgresEntries
-from app.store.forgetting import PostgresForgetting
+from app.store.forgetting import PostgresForgetting, Reached
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
 from app.store.llm_budget import PostgresTokenBudget
 from app.store.lore import PostgresLoreSubjects
@@ -548,7 +548,8 @@ def _build(
     archive_dir = settings.history_archive_dir
     archive = None if archive_dir is None else FolderArchive(archive_dir)
     archives = PostgresArchives(pool, archive)
-    kept_corrections = PostgresCorrections(pool, turns, archives, drop)
+    reached = Reached(turns, archives, models, drop)
+    kept_corrections = PostgresCorrections(pool, reached)
     corrections = CorrectionService(kept_corrections, models, new_id)
     wishes = ConversationWishes(corrections)
     tasks = TurnTasks(turns, entries, working, entries, extraction, wishes, _now, summariser)
@@ -569,7 +570,7 @@ def _build(
         views=kept_corrections,
         transfer=PostgresTransfer(pool),
         arrivals=PostgresArrivals(pool),
-        forgetting=ForgettingService(PostgresForgetting(pool, turns, archives, drop), working, new_id),
+        forgetting=ForgettingService(PostgresForgetting(pool, reached), working, new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         records=RecordService(PostgresRecords(pool, turns.enqueue), new_id),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),

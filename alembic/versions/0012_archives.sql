@@ -46,3 +46,9 @@ BEGIN
             'WITH CHECK (tenant_id = nullif(current_setting(''app.tenant_id'', true), '''')::uuid)', name);
     END LOOP;
 END $$;
+
+-- What was asked in a logged request, and what had been said: the query, and the texts of its messages.
+CREATE FUNCTION asked_in(request jsonb) RETURNS text IMMUTABLE PARALLEL SAFE LANGUAGE sql AS $$
+    SELECT concat_ws(E'\n', request ->> 'query',
+                     (SELECT string_agg(said #>> '{}', E'\n') FROM jsonb_path_query(request, '$.*[*].text') AS said))
+$$;

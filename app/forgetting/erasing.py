@@ -36,7 +36,7 @@ async def erase_named(
         "entries": len(entries),
         "derived": len(entries) - len(named),
         "ids": [str(entry_id) for entry_id in sorted(entries)],
-        "removed": {**dict(sorted(removed.items())), "messages": cut.messages, "archived_messages": cut.archived},
+        "removed": {**dict(sorted(removed.items())), **cut.counts},
         "turns": [str(turn) for turn in cut.turns],
         "jobs": cut.jobs,
     }

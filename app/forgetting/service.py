@@ -46,7 +46,8 @@ class ForgettingService:
                 return Forgotten(None, matches=named)
             receipt_id = self.new_id(IdKind.RECEIPT, space.space_id)
             receipt, texts = await erase_named(unit, named, selector.by, receipt_id, selector)
-            if not named and not receipt.body["removed"]["messages"] + receipt.body["removed"]["archived_messages"]:
+            removed = receipt.body["removed"]
+            if not named and not removed["messages"] + removed["archived_messages"]:
                 raise NotFoundError("nothing is remembered that is named so exactly; nothing was forgotten")
             return Forgotten(receipt, mentioned_in=await unit.mentioning(texts))
 
@@ -71,11 +72,7 @@ class ForgettingService:
                 "by": "space",
                 "entries": None,
                 "ids": [],
-                "removed": {
-                    **removed,
-                    "messages": removed["messages"] + cut.messages,
-                    "archived_messages": cut.archived,
-                },
+                "removed": {**removed, **cut.counts, "messages": removed["messages"] + cut.messages},
                 "turns": [str(turn) for turn in cut.turns],
                 "jobs": cut.jobs,
             }

@@ -1,6 +1,6 @@
 """Corrections in Postgres: kept beside the entries, written in the transaction that writes those."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,16 +22,14 @@ from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey
 from app.entries.tombstones import Mark
-from app.store.archives import PostgresArchives
 from app.store.entries import Pool
-from app.store.forgetting import PostgresForgettingUnit
+from app.store.forgetting import PostgresForgettingUnit, Reached
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.rows import entry_from
 from app.store.spaces import lock_space
 from app.store.tombstones import bury, exhume, exhume_by
-from app.store.turns import PostgresTurns
 from app.text.terms import query_terms, term_hash
 
 _SQL = load("corrections")
@@ -41,31 +39,23 @@ Parameters = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PostgresCorrections:
-    """The corrections of one pool.
-
-    Attributes:
-        on_erased: Told of every space from which something was erased, once it is gone.
-    """
+    """The corrections of one pool."""
 
     pool: Pool
-    turns: PostgresTurns
-    archives: PostgresArchives
-    on_erased: Callable[[SpaceKey], None]
+    reached: Reached
 
     @asynccontextmanager
     async def unit(self, space: SpaceKey, *, keep: bool = True) -> AsyncIterator[CorrectionUnit]:
         """Lock a space for one transaction."""
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
             locked = await lock_space(connection, space)
-            unit = PostgresCorrectionUnit(connection, space, locked, self.turns, self.archives)
+            unit = PostgresCorrectionUnit(connection, space, locked, self.reached)
             yield unit
             await unit.finish()
             if not keep:
                 raise psycopg.Rollback
-        if keep and unit.has_erased:
-            self.on_erased(space)
-        if keep and unit.has_archived:
-            await self.archives.try_to_finish(space.tenant_id)
+        if keep:
+            await self.reached.settle(unit)
 
     async def find(self, tenant_id: UUID, correction_id: PublicId) -> Kept | None:
         """A correction."""

@@ -13,7 +13,7 @@ from uuid import UUID
 from app.domain.evidence import Evidence, MessageVersion
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
-from app.text.terms import document_terms, term_hash
+from app.text.terms import MAX_DOCUMENT_TERMS, document_terms, term_hash
 from app.turns.documents import episode_content, heard, personal_content, personal_documents
 from app.turns.ports import (
     Handler,
@@ -200,13 +200,20 @@ def _kept_out(turn: Turn) -> str | None:
     return f"kept out of personal memory, because records hold it: {whom}"
 
 
+INDEXED_IN_PART: Final = term_hash("\x00in part")
+"""Marks a message that says more than it is found by; nobody looks for this term."""
+
+
 def _terms(turn: Turn) -> dict[PublicId, Mapping[int, float]]:
     """By which words each message is found: hashed terms to frequencies."""
     found: dict[PublicId, Mapping[int, float]] = {}
     for message in turn.messages:
         if text := heard(message):
             counts: defaultdict[int, float] = defaultdict(float)
-            for term, tf in document_terms(text).frequencies.items():
+            terms = document_terms(text).frequencies
+            for term, tf in terms.items():
                 counts[term_hash(term)] += tf
+            if text != message.text or len(terms) >= MAX_DOCUMENT_TERMS:
+                counts[INDEXED_IN_PART] = 0.0
             found[message.id] = counts
     return found

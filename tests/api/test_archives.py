@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import psycopg
 import pytest
+from test_forgetting import found_in
 from test_forgetting_everywhere import FACT, OWN, STREAM, VIEWER, WORD, forget, memory_of, verified
 from test_retention import age as age  # noqa: PLC0414 - a fixture
 from test_turn_work import ANA, BEN
@@ -266,11 +267,45 @@ async def test_a_process_without_the_archive_refuses(client, archived, runtime, 
     await post(client, f"{FACT}.", session="s")
     await archived()
     memory = await memory_of(client, OWN)
-    store = runtime.forgetting.store
-    object.__setattr__(store, "archives", PostgresArchives(store.pool, None))
+    reached, archives = runtime.forgetting.store.reached, runtime.forgetting.store.reached.archives
+    object.__setattr__(reached, "archives", PostgresArchives(archives.pool, None))
     try:
         refused = await client.post("/forget", json={"space": OWN, "ids": [memory["id"]]})
     finally:
-        object.__setattr__(store, "archives", PostgresArchives(store.pool, runtime.history.archive))
+        object.__setattr__(reached, "archives", archives)
     assert refused.status_code == 503
     assert "RICORDO_HISTORY_ARCHIVE_DIR" in refused.text
+
+
+@pytest.mark.parametrize("how", ["id", "space", "author"])
+async def test_what_memory_made_of_it_is_forgotten_though_its_turns_have_run_out(
+    client, runtime, archived, database_url, *, how
+):
+    """del-05: episodes and summaries cannot be made anew then; what others said in them stays."""
+    word = f"Quandaria{how}"
+    fact = f"I live in {word}"
+    both = [{"author": ANA, "text": f"{fact}."}, {"author": BEN, "text": "I live in Oslo."}]
+    turn = await post(client, stream=STREAM, session="live", messages=both, reply=f"{fact}, says Ana. How nice.")
+    await post(client, stream=STREAM, session="live", messages=[{"author": BEN, "text": "I have two dogs."}])
+    await client.post(f"/sessions/{turn['session']}/end")
+    await archived()
+    assert found_in(database_url, word)
+    match how:
+        case "id":
+            items = (await client.get("/memories", params={"space": VIEWER})).json()["items"]
+            (memory,) = [item for item in items if word in item["text"]]
+            receipt = (await forget(client, VIEWER, ids=[memory["id"]]))["receipt"]
+        case "author":
+            receipt = (await forget(client, VIEWER, author={"platform": "twitch", "id": "7"}))["receipt"]
+        case _:
+            receipt = (await client.delete(f"/spaces/{VIEWER}")).json()
+    assert receipt["removed"]["shortened_episodes"] >= 3
+    episodes = (await client.get("/episodes", params={"space": STREAM})).json()["items"]
+    texts = [episode["text"] for episode in episodes]
+    assert "Ben: I have two dogs." in texts
+    assert any("Ben: I live in Oslo." in text for text in texts)
+    assert not [text for text in texts if f"Ana: {fact}" in text]
+    assert found_in(database_url, word) + found_in(database_url, word.lower()) == []
+    asked = {"space": STREAM, "query": "Who lives in Oslo?", "timeout_ms": 30_000}
+    assert "Oslo" in (await client.post("/context/assemble", json=asked)).json()["prompt"]
+    assert await verified(client, receipt) == {"valid": True, "sealed": True, "remaining": {}}

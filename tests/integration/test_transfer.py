@@ -8,7 +8,7 @@ from app.forgetting.records import Selector
 from app.forgetting.service import ForgettingService
 from app.runtime import new_id, new_uuid
 from app.store.archives import PostgresArchives
-from app.store.forgetting import PostgresForgetting
+from app.store.forgetting import PostgresForgetting, Reached
 from app.store.queue import Queue
 from app.store.transfer import PostgresTransfer, TransferError, space_of
 from app.store.turns import PostgresTurns
@@ -32,7 +32,7 @@ async def brought(space, lines):
 
 def forgetting(store) -> ForgettingService:
     turns = PostgresTurns(store.pool, Queue("", lambda: 0.5), new_uuid)
-    kept = PostgresForgetting(store.pool, turns, PostgresArchives(store.pool, None), [].append)
+    kept = PostgresForgetting(store.pool, Reached(turns, PostgresArchives(store.pool, None), store.models, [].append))
     return ForgettingService(kept, PostgresWorkingMemory(turns, 60), new_id)
 
 
