@@ -554,7 +554,7 @@ def _build(
     wishes = ConversationWishes(corrections)
     tasks = TurnTasks(turns, entries, working, entries, extraction, wishes, _now, summariser)
     queue.handlers.update(tasks.handlers)
-    history = HistoryService(turns, archive, settings.history_days, _now)
+    history = HistoryService(turns, working, archive, settings.history_days, _now)
     assembly = AssemblyService(
         models=AssemblyModels(models),
         retriever=PostgresRetriever(pool, resident),

@@ -55,6 +55,11 @@ def erased_mark(text: str) -> Mark:
     return Mark(Burial.ERASED, ("text", normalise_text(text)))
 
 
+def erased_space_mark() -> Mark:
+    """The mark of a space that was erased as a whole."""
+    return Mark(Burial.ERASED, ("space",))
+
+
 def is_refused(content: Content, buried: Mapping[Mark, Tombstone]) -> Tombstone | None:
     """The correction that took back what a content says; None if none did.
 

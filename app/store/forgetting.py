@@ -17,7 +17,7 @@ from app.domain.ids import IdKind, PublicId, last_uuid_of, parse_id
 from app.domain.spaces import SpaceKey
 from app.entries.decide import withheld
 from app.entries.ports import Embedders, VersionWrite
-from app.entries.tombstones import erased_mark
+from app.entries.tombstones import erased_mark, erased_space_mark
 from app.forgetting.archived import Sought
 from app.forgetting.cutting import statements, without
 from app.forgetting.ports import ForgettingUnit
@@ -250,6 +250,7 @@ class PostgresForgettingUnit(PostgresUnit):
         for start in range(0, len(marks), _BURIED_AT_ONCE):
             part = dict.fromkeys(marks[start : start + _BURIED_AT_ONCE])
             await bury(self._connection, self._address, part, self._now)
+        await bury(self._connection, self._address, {erased_space_mark(): None}, self._now)
         (row,) = await self._forgetting("erase_space", {})
         self.has_erased = True
         removed: dict[str, int] = row["erase_space"]

@@ -5,8 +5,8 @@ The tables are those of the catalogue (`space_tables()`), so that one that is ad
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Final
 from uuid import UUID
 
 import orjson
@@ -14,19 +14,22 @@ import psycopg
 from psycopg import AsyncConnection, sql
 from psycopg.rows import TupleRow
 
-from app.domain.entries import Entry
+from app.domain.entries import Entry, Tier
 from app.domain.spaces import SpaceKey, check_space
 from app.entries.ports import Embedders, VersionWrite
 from app.entries.service import index_contents
-from app.entries.tombstones import erased_mark
+from app.forgetting.cutting import shortened, statements, without
+from app.store.buried import Buried, find_buried
 from app.store.entries import Pool, PostgresUnit
 from app.store.pool import connected, tenant_transaction
 from app.store.queries import load
 from app.store.rows import entry_from
 from app.store.spaces import lock_space
-from app.store.tombstones import find_tombstones
+from app.turns.tasks import found_by
 
 _SQL = load("transfer")
+_TURNS = load("turns")
+_EVER = datetime(1, 1, 2, tzinfo=UTC)
 
 FORMAT = 1
 VERSIONS = "entry_versions"
@@ -94,35 +97,41 @@ class PostgresTransfer:
         versions = [_entry(row, space) for table, row in rows if table == VERSIONS]
         others = [(table, row) for table, row in rows if table != VERSIONS]
         brought = Brought()
-        kept = await self._admitted(space, versions, brought)
+        buried = await self._buried(space, space_of(lines))
+        if buried.has_space(_exported_at(lines)):
+            brought.forgotten = len(rows)
+            return brought
+        derived = {row.get("id") for table, row in others if table == "derived_entries"}
+        kept = await self._admitted(space, versions, derived, buried, brought)
         for start in range(0, len(kept), _AT_ONCE):
             await self._write(space, kept[start : start + _AT_ONCE], embedders)
             progress(min(start + _AT_ONCE, len(kept)))
         brought.rows[VERSIONS] = len(kept)
         try:
-            await self._add(space, others, {str(entry.id.uuid) for entry in kept}, brought)
+            await self._add(space, others, {str(entry.id.uuid) for entry in kept}, buried, brought)
         except psycopg.DataError as error:
             raise TransferError(f"a row cannot be read: {error}") from error
         progress(len(rows))
         return brought
 
-    async def _admitted(self, space: SpaceKey, versions: Sequence[Entry], brought: Brought) -> list[Entry]:
-        """The versions of entries that are neither here nor forgotten."""
-        marks = {erased_mark(entry.content.text) for entry in versions}
-        address = _address(space)
+    async def _buried(self, space: SpaceKey, source: str) -> Buried:
+        """What was forgotten in a space, or in the one that was exported."""
+        space_ids = [space.space_id, SpaceKey(space.tenant_id, source).space_id]
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
-            buried = await find_tombstones(connection, address, sorted(marks))
+            return await find_buried(connection, space.tenant_id, space_ids)
+
+    async def _admitted(
+        self, space: SpaceKey, versions: Sequence[Entry], derived: set[Any], buried: Buried, brought: Brought
+    ) -> list[Entry]:
+        """The versions of entries that are neither here nor forgotten; of derived episodes what is left of them."""
+        async with tenant_transaction(self.pool, space.tenant_id) as connection:
             ids = sorted({entry.id.uuid for entry in versions})
-            cursor = await connection.execute(_SQL["known"], {**address, "ids": ids})
+            cursor = await connection.execute(_SQL["known"], {**_address(space), "ids": ids})
             known = {row[0] for row in await cursor.fetchall()}
-        forgotten = {
-            entry.id.uuid
-            for entry in versions
-            if (stone := buried.get(erased_mark(entry.content.text))) is not None
-            and entry.first_recorded_at <= stone.created_at
-        }
+        left = [_left_of(entry, derived, buried) for entry in versions]
+        forgotten = {entry.id.uuid for entry, rest in zip(versions, left, strict=True) if rest is None}
         brought.forgotten, brought.known = len(forgotten), len(known - forgotten)
-        return [entry for entry in versions if entry.id.uuid not in forgotten | known]
+        return [entry for entry in left if entry is not None and entry.id.uuid not in forgotten | known]
 
     async def _write(self, space: SpaceKey, entries: Sequence[Entry], embedders: Embedders) -> None:
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
@@ -133,9 +142,11 @@ class PostgresTransfer:
             await unit.write([VersionWrite(unit.placed(e), index_of.get((e.id, e.version))) for e in entries])
             await unit.finish()
 
-    async def _add(self, space: SpaceKey, rows: Iterable[tuple[str, Row]], ids: set[str], brought: Brought) -> None:
+    async def _add(
+        self, space: SpaceKey, rows: Iterable[tuple[str, Row]], ids: set[str], buried: Buried, brought: Brought
+    ) -> None:
         """The rows of the other tables: of entries that came, or of no entry at all."""
-        address = _address(space)
+        cut = {row.get("id") for table, row in rows if table == "messages" and _quotes(row, buried)}
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
             tables = set(await _tables(connection))
             for table, row in rows:
@@ -143,17 +154,72 @@ class PostgresTransfer:
                     raise TransferError(f"this version has no table {table}")
                 if table in _OF_ENTRIES and row.get("id") not in ids:
                     continue
-                marks = [erased_mark(value) for value in row.values() if isinstance(value, str) and value]
-                if await find_tombstones(connection, address, marks):
-                    brought.forgotten += 1
+                left = _left_of_row(table, row, buried)
+                brought.forgotten += left != row
+                if left is None or (table == "message_postings" and row.get("id") in cut):
                     continue
-                whole = orjson.dumps({**row, "tenant_id": space.tenant_id, "space_id": space.space_id}).decode()
-                added = await connection.execute(_insert(table), {"row": whole})
+                address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
+                added = await connection.execute(_insert(table), {"row": orjson.dumps({**left, **address}).decode()})
                 brought.rows[table] = brought.rows.get(table, 0) + added.rowcount
+                if table == "messages" and left != row and added.rowcount:
+                    await _index(connection, {**address, "id": left["id"]}, left["text"])
 
 
 _OF_ENTRIES = frozenset(("entry_uses", "procedure_outcomes"))
 """Tables that say something of an entry under its own id."""
+
+
+_RECORDED: Final = ("recorded_at", "created_at", "said_at", "started_at")
+
+
+def _quotes(row: Row, buried: Buried) -> bool:
+    return buried.is_quoted_in(row.get("text"), _recorded_at(row))
+
+
+def _recorded_at(row: Row) -> datetime:
+    at = next((row[name] for name in _RECORDED if row.get(name)), None)
+    return _EVER if at is None else datetime.fromisoformat(at)
+
+
+def _left_of(entry: Entry, derived: set[Any], buried: Buried) -> Entry | None:
+    """A version as it may come: whole; without what was forgotten, if it was derived; or not at all."""
+    content, at = entry.content, entry.first_recorded_at
+    if buried.has_text(content.text, at):
+        return None
+    if str(entry.id.uuid) not in derived or entry.tier is not Tier.EPISODES:
+        return entry
+    quoted = buried.quoted("\n".join(filter(None, (content.text, content.context))), at)
+    if not quoted:
+        return entry
+    left = shortened(content, quoted)
+    return None if left is None else replace(entry, content=left)
+
+
+def _left_of_row(table: str, row: Row, buried: Buried) -> Row | None:
+    """What may come of a row: all of it, what does not quote what was forgotten, or nothing."""
+    at = _recorded_at(row)
+    match table:
+        case "messages" if _quotes(row, buried):
+            whole = buried.has_text(row["text"], at)
+            text = "" if whole else without(row["text"], statements(buried.quoted(row["text"], at)))
+            return {**row, "text": text, "terms": []} if text else None
+        case "memory_evidence" if buried.is_quoted_in(row.get("content"), at):
+            return {**row, "content": None}
+        case "conversations" if buried.is_quoted_in(row.get("summary"), at):
+            return {**row, "summary": None}
+        case "corrections" if buried.is_quoted_in(list(row.values()), at):
+            return None
+        case _:
+            is_buried = any(isinstance(value, str) and value and buried.has_text(value, at) for value in row.values())
+            return None if is_buried else row
+
+
+async def _index(connection: AsyncConnection[TupleRow], address: Row, text: str) -> None:
+    """Make what is left of a message searchable."""
+    terms = found_by(text, is_whole=True)
+    values = {"terms": list(terms), "tfs": list(terms.values()), "length": sum(terms.values())}
+    await connection.execute(_TURNS["index_message"], {**address, **values})
+    await connection.execute(_TURNS["insert_postings"], {**address, **values})
 
 
 class _Unit(PostgresUnit):
@@ -179,6 +245,15 @@ def space_of(lines: Sequence[bytes]) -> str:
         return check_space(str(header.get("space")))
     except ValueError as error:
         raise TransferError(f"line 1: space {error}") from error
+
+
+def _exported_at(lines: Sequence[bytes]) -> datetime:
+    """When it was exported; of an export that does not say so, ages ago."""
+    at = _loads(lines[0], 1).get("exported_at")
+    try:
+        return _EVER if at is None else datetime.fromisoformat(at)
+    except (TypeError, ValueError) as error:
+        raise TransferError("line 1: exported_at is no time") from error
 
 
 def _read(lines: Sequence[bytes]) -> Iterable[tuple[str, Row]]:

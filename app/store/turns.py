@@ -338,7 +338,7 @@ class PostgresTurns:
             await connection.execute(_SQL["purge_postings"], of)
             removed = await connection.execute(_SQL["purge_messages"], of)
             await connection.execute(_SQL["purge_turns"], of)
-            return Purged(len(turns), removed.rowcount, file)
+            return Purged(turns, removed.rowcount, file)
 
     async def purge_rest(self, tenant_id: UUID, until: datetime) -> None:
         """Remove conversations and sessions of which no turn is left, and jobs that are long done."""

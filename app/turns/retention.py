@@ -8,6 +8,7 @@ from uuid import UUID
 
 from app.domain.callers import Caller, Role
 from app.domain.errors import ForbiddenError
+from app.turns.ports import WorkingMemory
 from app.turns.records import Turn
 
 _BATCH: Final = 500
@@ -28,9 +29,9 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """How much was removed from the history, and the file of the archive to which it went."""
+    """What was removed from the history, how many messages, and the file of the archive to which it went."""
 
-    turns: int = 0
+    turns: tuple[Turn, ...] = ()
     messages: int = 0
     archive: str | None = None
 
@@ -79,6 +80,7 @@ class HistoryService:
     """
 
     store: HistoryStore
+    working: WorkingMemory
     archive: Archive | None
     default_days: int
     now: Callable[[], datetime]
@@ -117,7 +119,9 @@ class HistoryService:
         purged = messages = 0
         archive: str | None = None
         while (done := await self.store.purge_turns(tenant_id, until, _BATCH, self.archive)).turns:
-            purged, messages, archive = purged + done.turns, messages + done.messages, done.archive
+            purged, messages, archive = purged + len(done.turns), messages + done.messages, done.archive
+            for turn in done.turns:
+                await self.working.forget(tenant_id, turn.session, [message.id for message in turn.messages])
         await self.store.purge_rest(tenant_id, until)
         if purged:
             at = now.isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -209,11 +209,20 @@ def _terms(turn: Turn) -> dict[PublicId, Mapping[int, float]]:
     found: dict[PublicId, Mapping[int, float]] = {}
     for message in turn.messages:
         if text := heard(message):
-            counts: defaultdict[int, float] = defaultdict(float)
-            terms = document_terms(text).frequencies
-            for term, tf in terms.items():
-                counts[term_hash(term)] += tf
-            if text != message.text or len(terms) >= MAX_DOCUMENT_TERMS:
-                counts[INDEXED_IN_PART] = 0.0
-            found[message.id] = counts
+            found[message.id] = found_by(text, is_whole=text == message.text)
     return found
+
+
+def found_by(text: str, *, is_whole: bool) -> Mapping[int, float]:
+    """By which words a text is found: hashed terms to frequencies.
+
+    Args:
+        is_whole: Whether it is all that its message says.
+    """
+    counts: defaultdict[int, float] = defaultdict(float)
+    terms = document_terms(text).frequencies
+    for term, tf in terms.items():
+        counts[term_hash(term)] += tf
+    if not is_whole or len(terms) >= MAX_DOCUMENT_TERMS:
+        counts[INDEXED_IN_PART] = 0.0
+    return counts
