@@ -60,6 +60,7 @@ from app.extraction.ports import Completer
 from app.extraction.service import ExtractionService
 from app.forgetting.service import ForgettingService
 from app.live.service import LiveService
+from app.live.signals import meant
 from app.llm.client import ChatCompleter, completions_url
 from app.llm.summaries import LlmSummariser
 from app.llm.upstream import Upstream, open_upstream_client
@@ -531,6 +532,7 @@ def _build(
     def drop(space: SpaceKey) -> None:
         resident.drop(space)
         forget_texts()
+        meant.cache_clear()
 
     store = PostgresEntries(pool, drop)
     entries = EntryService(store, models, new_id)

@@ -10,12 +10,21 @@ from app.domain.entries import Author
 from app.domain.ids import parse_id
 from app.forgetting.cutting import without
 from app.forgetting.records import Selector
+from app.turns.records import Speaker
 
 ArchivedTurn = Mapping[str, Any]
 """A turn as the archive writes it: `id`, `space`, `messages` with `id`, `text`, `author`, `recorded_at`, ..."""
 
 Left = Mapping[str, str]
 """Ids of messages to what is left of their texts; nothing for those that go."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestedOn:
+    """The messages that some entries rest on, and the turns of which they are part."""
+
+    turns: frozenset[UUID] = frozenset()
+    messages: frozenset[UUID] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,16 +34,18 @@ class Sought:
     Attributes:
         is_whole: All of it goes.
         turns: Those that go in full.
-        messages: Those that erased entries rest on, in whatever words.
+        rested_on: What erased entries rest on, in whatever words.
         texts: Sentences that say one of these go.
+        echoes: In a turn on which an entry rests, sentences of the agent's answer that say one of these go too.
         selector: Names what else goes: a turn, an author, a time.
     """
 
     space: str
     is_whole: bool = False
     turns: frozenset[UUID] = frozenset()
-    messages: frozenset[UUID] = frozenset()
+    rested_on: RestedOn = RestedOn()
     texts: tuple[str, ...] = ()
+    echoes: tuple[str, ...] = ()
     selector: Selector | None = None
 
 
@@ -63,8 +74,7 @@ def cut_of(turn: ArchivedTurn, sought: Sought) -> ArchiveCut | None:
     """What goes of a turn; None if nothing does."""
     if sought.is_whole and turn["space"] == sought.space:
         return ArchiveCut(turn["id"], None, len(turn["messages"]))
-    own = [m for m in turn["messages"] if sought.space in {turn["space"], m.get("personal_space")}]
-    left = {message["id"]: rest for message in own if (rest := _rest(turn, message, sought)) is not None}
+    left = {m["id"]: rest for m in turn["messages"] if (rest := _rest(turn, m, sought)) is not None}
     return ArchiveCut(turn["id"], left, len(left)) if left else None
 
 
@@ -78,12 +88,16 @@ def cut_away(turn: ArchivedTurn, left: Left | None) -> ArchivedTurn | None:
 
 def _rest(turn: ArchivedTurn, message: Mapping[str, Any], sought: Sought) -> str | None:
     """What is left of a message's text; None if it stays as it is."""
+    answers = message["role"] == Speaker.ASSISTANT and _is_one_of(turn, sought.rested_on.turns)
+    if sought.space not in {turn["space"], message.get("personal_space")}:
+        left = without(message["text"], sought.echoes) if answers else message["text"]
+        return None if left == message["text"] else left
     if sought.is_whole or _is_one_of(turn, sought.turns) or _is_selected(turn, message, sought.selector):
         return ""
-    left = without(message["text"], sought.texts)
+    left = without(message["text"], (*sought.texts, *(sought.echoes if answers else ())))
     if left != message["text"]:
         return left
-    return "" if _is_one_of(message, sought.messages) else None
+    return "" if _is_one_of(message, sought.rested_on.messages) else None
 
 
 def _is_one_of(item: Mapping[str, Any], ids: frozenset[UUID]) -> bool:

@@ -17,7 +17,7 @@ from psycopg.types.json import Jsonb
 from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey
-from app.forgetting.archived import ArchiveCut, ArchivedTurn, Left, Sought, cut_away, cut_of, spaces_in
+from app.forgetting.archived import ArchiveCut, ArchivedTurn, Left, RestedOn, Sought, cut_away, cut_of, spaces_in
 from app.store.archive import FolderArchive
 from app.store.entries import Pool
 from app.store.pool import tenant_transaction
@@ -58,10 +58,11 @@ class PostgresArchives:
     pool: Pool
     folder: FolderArchive | None
 
-    async def rested_on(self, connection: Connection, space: SpaceKey, ids: Sequence[UUID]) -> frozenset[UUID]:
-        """The messages that some entries rest on, said in the space itself or elsewhere."""
+    async def rested_on(self, connection: Connection, space: SpaceKey, ids: Sequence[UUID]) -> RestedOn:
+        """What some entries rest on, said in the space itself or elsewhere."""
         address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
-        return frozenset(row["message"] for row in await _rows(connection, "rested_on", {**address, "ids": ids}))
+        rows = await _rows(connection, "rested_on", {**address, "ids": ids})
+        return RestedOn(frozenset(row["turn"] for row in rows), frozenset(row["message"] for row in rows))
 
     async def cut(self, connection: Connection, space: SpaceKey, sought: Sought, receipt: PublicId) -> int:
         """Note what is to be taken out of the files of a space; how many messages that is.

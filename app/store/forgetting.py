@@ -19,7 +19,7 @@ from app.entries.decide import withheld
 from app.entries.ports import Embedders, VersionWrite
 from app.entries.tombstones import erased_mark, erased_space_mark
 from app.forgetting.archived import Sought
-from app.forgetting.cutting import statements, without
+from app.forgetting.cutting import echoes, statements, without
 from app.forgetting.ports import ForgettingUnit
 from app.forgetting.records import Cut, Receipt, Selector, Verified
 from app.store.archives import PostgresArchives, files_left, lock_archive
@@ -177,8 +177,9 @@ class PostgresForgettingUnit(PostgresUnit):
         await self._connection.execute(_SQL["forget_summaries"], {**self._address, "ids": ids})
         await self._erase_logged(erased)
         changes: dict[UUID, dict[UUID, str]] = defaultdict(dict)
+        repeated = echoes(entry.content for entry in entries)
         for row in await self._forgetting("to_cut", of):
-            left = "" if row["whole"] else without(row["text"], erased)
+            left = "" if row["whole"] else without(row["text"], (*erased, *(repeated if row["answers"] else ())))
             if left == row["text"]:  # in other words, if it rests on it at all
                 if not row["rests"]:
                     continue
@@ -187,12 +188,13 @@ class PostgresForgettingUnit(PostgresUnit):
         sought = Sought(
             space=self.space.name,
             turns=frozenset(ids),
-            messages=await self._reached.archives.rested_on(self._connection, self.space, ids),
+            rested_on=await self._reached.archives.rested_on(self._connection, self.space, ids),
             texts=erased,
+            echoes=repeated,
             selector=selector if selects else None,
         )
         cut = await self._cut(changes, sought, receipt_id)
-        orphans = self._orphans(cut)
+        orphans = self._orphans(cut, sought)
         personal = [line for e in entries if PERSONAL_TAG in e.content.tags for line in lines_told(e)]
         told = tuple(dict.fromkeys([*erased, *personal]))
         quoting = [entry for entry in await orphans.quoting(told) if entry.id.uuid not in ids]
@@ -210,13 +212,21 @@ class PostgresForgettingUnit(PostgresUnit):
         known = [row["text"] for row in await self._forgetting("texts", {"id": None})]
         await self._erase_logged(statements([*known, *(row["text"] for row in rows)]))
         cut = await self._cut(changes, Sought(space=self.space.name, is_whole=True), receipt_id)
-        orphans = self._orphans(cut)
+        orphans = self._orphans(cut, Sought(space=self.space.name))
         elsewhere = await orphans.shorten_elsewhere(await orphans.of_person())
         self.erased_in |= elsewhere.keys()
         return replace(cut, episodes=sum(elsewhere.values()))
 
-    def _orphans(self, cut: Cut) -> Orphans:
-        return Orphans(self._connection, self.space, self, self._reached.embedders, cut.turns)
+    def _orphans(self, cut: Cut, sought: Sought) -> Orphans:
+        return Orphans(
+            self._connection,
+            self.space,
+            self,
+            self._reached.embedders,
+            revised=cut.turns,
+            answered=sought.rested_on.turns,
+            echoes=sought.echoes,
+        )
 
     async def _erase_logged(self, texts: Sequence[str]) -> None:
         if texts:

@@ -43,6 +43,7 @@ class Orphans:
 
     Attributes:
         revised: The turns that are made anew, with whatever is derived from them.
+        answered: The turns on which erased entries rest; `echoes` are the words of their answers that go too.
     """
 
     connection: AsyncConnection[TupleRow]
@@ -50,6 +51,8 @@ class Orphans:
     unit: PostgresUnit
     embedders: Embedders
     revised: Sequence[PublicId]
+    answered: frozenset[UUID] = frozenset()
+    echoes: tuple[str, ...] = ()
 
     async def quoting(self, texts: Sequence[str]) -> tuple[Entry, ...]:
         """Those of the space that hold one of some texts, in any version."""
@@ -61,7 +64,7 @@ class Orphans:
         return tuple(entry for entry in found if _elsewhere(entry) is not None)
 
     async def shorten(self, entries: Sequence[Entry], texts: Sequence[str]) -> int:
-        """Cut texts out of episodes of the space."""
+        """Cut texts out of episodes of the space, and echoes out of those of the turns that were answered."""
         return await self._shorten(self.unit, entries, texts)
 
     async def shorten_elsewhere(
@@ -99,7 +102,8 @@ class Orphans:
         for entry in entries:
             of = {"tenant_id": self.space.tenant_id, "space_id": entry.id.space_id, "ids": [entry.id.uuid]}
             await self.connection.execute(_FORGETTING["forget_summaries"], of)
-            content = shortened(entry.content, texts) if entry.status in _SHORTENED else None
+            said = (*texts, *self.echoes) if entry.id.uuid in self.answered else texts
+            content = shortened(entry.content, said) if entry.status in _SHORTENED else None
             await unit.erase(entry)
             if content is not None:
                 made = first_version(entry.id, entry.space, content, unit.advance())

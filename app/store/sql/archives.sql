@@ -14,8 +14,8 @@ SELECT name FROM archives WHERE tenant_id = %(tenant_id)s AND space_id = %(space
 SELECT DISTINCT name FROM archives WHERE tenant_id = %(tenant_id)s AND name = ANY(%(names)s::text[]);
 
 -- rested_on --
--- The messages that some entries rest on.
-SELECT DISTINCT message FROM memory_evidence
+-- The messages that some entries rest on, and their turns.
+SELECT DISTINCT turn, message FROM memory_evidence
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND entry = ANY(%(ids)s::uuid[]) AND content IS NOT NULL;
 
 -- add_cut --
