@@ -20,6 +20,7 @@ class Lexicon:
         swaps: Whole sentences that name what was wrong and what is right, and nothing else.
         contrasts: The end of a sentence that names what was wrong.
         inverted: A verb before its subject, as it stands after a place; never matches where that order is unknown.
+        joins: Words that join a clause to the one before.
         leads: What may stand before a correction.
         denials: What says, first in a sentence or alone, that something was wrong.
         triggers: Folded words of which a message must have one to be read for corrections and wishes.
@@ -39,6 +40,7 @@ class Lexicon:
     swaps: tuple[re.Pattern[str], ...]
     contrasts: tuple[re.Pattern[str], ...]
     inverted: re.Pattern[str]
+    joins: re.Pattern[str]
     leads: re.Pattern[str]
     denials: re.Pattern[str]
     triggers: frozenset[str]
@@ -74,6 +76,7 @@ def _lexicon(code: str) -> Lexicon:
         swaps=tuple(re.compile(pattern, _FLAGS) for pattern in raw["swaps"]),
         contrasts=tuple(re.compile(pattern, _FLAGS) for pattern in raw["contrasts"]),
         inverted=re.compile(raw["inverted"], _FLAGS),
+        joins=re.compile(rf"(?:[.;!]|,?\s+(?:{_any(raw['joins'])}))\s+(?=\w+\s+\w)", _FLAGS),
         leads=re.compile(rf"\s*(?:{_any(raw['leads'])})(?:\s*[,:;.!–-]+\s*|\s+(?=\w))", _FLAGS),
         moves=tuple(re.compile(pattern, _FLAGS) for pattern in raw["moves"]),
         lasting=_phrase(raw["lasting"]),
