@@ -32,6 +32,8 @@ class Lexicon:
         fleeting: Says that something is not to last.
         places: Kind of scope, or `everywhere`, to the phrases that name it.
         here: The same kinds to how a place is called by whoever is there; `there` by others.
+        answers: Whole messages that answer a question: `everything`, `nothing`, <named>, and the `ordinals` in order.
+        around: What may stand around a place that answers one.
         say: Sentences that are answered, by name.
         view: Words of the memory view, by name.
     """
@@ -53,6 +55,8 @@ class Lexicon:
     places: Mapping[str, re.Pattern[str]]
     here: Mapping[str, str]
     there: Mapping[str, str]
+    answers: Mapping[str, tuple[re.Pattern[str], ...]]
+    around: re.Pattern[str]
     say: Mapping[str, str]
     view: Mapping[str, str]
 
@@ -84,6 +88,12 @@ def _lexicon(code: str) -> Lexicon:
         places={kind: _phrase(phrases) for kind, phrases in raw["places"].items()},
         here=raw["here"],
         there=raw["there"],
+        answers={
+            name: tuple(re.compile(pattern, _FLAGS) for pattern in patterns)
+            for name, patterns in raw["answers"].items()
+            if name != "around"
+        },
+        around=_phrase(raw["answers"]["around"]),
         say=raw["say"],
         view=raw["view"],
     )

@@ -102,10 +102,15 @@ class CorrectionService:
             wanted = wanted_from(question.asked, space)
             if answer.actor and wanted.actor and not same_author(answer.actor, wanted.actor):
                 raise ForbiddenError("somebody else was asked")
-            correction = await self._correct(unit, chosen(wanted, _option(question, answer.choice)))
-            await unit.answer(question_id, correction.id)
+            correction = await self.answered(unit, question, wanted, _option(question, answer.choice))
             if idempotency:
                 await unit.remember_correction(idempotency, correction)
+        return correction
+
+    async def answered(self, unit: CorrectionUnit, question: Correction, wanted: Wanted, option: Option) -> Correction:
+        """Do what was wanted, as an answer says, and close the question."""
+        correction = await self._correct(unit, chosen(wanted, option))
+        await unit.answer(question.id, correction.id)
         return correction
 
     async def get(self, caller: Caller, correction_id: PublicId) -> Correction:

@@ -74,6 +74,12 @@ class PostgresCorrections:
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
             return await _corrections(connection, address, await _rows(connection, "list_corrections", address | part))
 
+    async def is_asked(self, space: SpaceKey, turn: PublicId) -> bool:
+        """Whether a question that came of a turn is open."""
+        of = {"tenant_id": space.tenant_id, "space_id": space.space_id, "turn": turn.uuid}
+        async with tenant_transaction(self.pool, space.tenant_id) as connection:
+            return bool(await _rows(connection, "questions_of", of))
+
     async def of_turn(self, turn: PublicId, spaces: Sequence[SpaceKey]) -> tuple[Correction, ...]:
         """What was put right, asked and forgotten in some spaces because of a turn."""
         found: list[Correction] = []
@@ -147,6 +153,11 @@ class PostgresCorrectionUnit(PostgresForgettingUnit):
                 "options": orjson.dumps([_option_json(option) for option in correction.options]).decode(),
             },
         )
+
+    async def questions_of(self, turn: PublicId) -> tuple[Correction, ...]:
+        """The open questions that came of a turn."""
+        rows = await self._named("questions_of", {"turn": turn.uuid})
+        return await _corrections(self._connection, self._address, rows)
 
     async def answer(self, question: PublicId, by: PublicId) -> None:
         """Close a question."""

@@ -144,6 +144,14 @@ class TurnTasks:
             heard |= granted.heard
             outcomes.update(granted.outcomes)
             outcomes[OF_OTHERS] += granted.left
+        for name in wished.answered:
+            source = Source(turn.id, turn.revision)
+            asked_in = turn.before[0].turn
+            granted = await self.wishes.answer(SpaceKey(tenant_id, name), asked_in, source, wished.answers_in(name))
+            if granted is None:
+                return False
+            heard |= granted.heard
+            outcomes.update(granted.outcomes)
         if not await self._remember(tenant_id, turn, wished.others(rest, heard), standing, options):
             return False
         outcomes.update(wished.ignored)
