@@ -59,7 +59,8 @@ class ConversationWishes:
     ) -> Granted | None:
         """Do what is wished, once, and take back what is not said any more; None if the turn has changed."""
         wanted = [_read(space, turn, message, wish) for message in messages for wish in message.wishes]
-        async with self.corrections.store.unit(space) as unit:
+        erases = any(one.wish.forgets for one in wanted)
+        async with self.corrections.store.unit(space, erases=erases) as unit:
             if await unit.revision(turn.id) != turn.revision:
                 return None
             origins = {one.origin.place: one.origin for one in wanted}
@@ -86,7 +87,7 @@ class ConversationWishes:
         """Take the answer to the one question that came of a turn, if a message names exactly one of its options."""
         if not await self.corrections.store.is_asked(space, asked_in):
             return Granted(frozenset())
-        async with self.corrections.store.unit(space) as unit:
+        async with self.corrections.store.unit(space, erases=True) as unit:
             if await unit.revision(turn.id) != turn.revision:
                 return None
             questions = await unit.questions_of(asked_in)

@@ -92,8 +92,14 @@ class CorrectionUnit(ForgettingUnit, Protocol):
 class CorrectionStore(Protocol):
     """Keeps corrections."""
 
-    def unit(self, space: SpaceKey, *, keep: bool = True) -> AbstractAsyncContextManager[CorrectionUnit]:
-        """Lock a space; leaving the block commits, unless `keep` is false: then nothing was done."""
+    def unit(
+        self, space: SpaceKey, *, keep: bool = True, erases: bool = False
+    ) -> AbstractAsyncContextManager[CorrectionUnit]:
+        """Lock a space; leaving the block commits, unless `keep` is false: then nothing was done.
+
+        Args:
+            erases: Whether something may be erased: then the archive is locked before the space, as forgetting does.
+        """
         ...
 
     async def find(self, tenant_id: UUID, correction_id: PublicId) -> Kept | None:

@@ -70,7 +70,7 @@ class CorrectionService:
         """
         caller.writable_space(wanted.space.name)
         require_presence(wanted.space.name, wanted.actor, wanted.batch)
-        async with self.store.unit(wanted.space, keep=not dry_run) as unit:
+        async with self.store.unit(wanted.space, keep=not dry_run, erases=_may_erase(wanted)) as unit:
             if idempotency and (earlier := await unit.corrected_before(idempotency)) is not None:
                 return earlier
             correction = await self._correct(unit, wanted)
@@ -91,7 +91,7 @@ class CorrectionService:
         """
         space = caller.writable_space(await self._space_of(caller, question_id))
         require_presence(space.name, answer.actor, answer.batch)
-        async with self.store.unit(space) as unit:
+        async with self.store.unit(space, erases=True) as unit:
             if idempotency and (earlier := await unit.corrected_before(idempotency)) is not None:
                 return earlier
             question = await unit.correction(question_id)
@@ -206,6 +206,10 @@ class CorrectionService:
             case Confirm(entry, targets):
                 new = next_version(entry, moment, reason=REASON)
         return replace(new, corrected=True, reason=REASON, last_confirmed_at=said_at), targets
+
+
+def _may_erase(wanted: Wanted) -> bool:
+    return wanted.whole or wanted.erase is not None or _read(wanted).forget is not None
 
 
 def _read(wanted: Wanted) -> Reading:

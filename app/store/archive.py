@@ -47,9 +47,6 @@ class FolderArchive:
 
     def _names(self, tenant: str) -> tuple[str, ...]:
         folder = self.folder / tenant
-        if not folder.is_dir():
-            self.folder.stat()
-            return ()
         for part in folder.glob("*.part"):
             part.unlink()
         return tuple(sorted(f"{tenant}/{path.name}" for path in folder.glob("*.jsonl")))
@@ -79,6 +76,8 @@ async def _off_loop(work: Callable[..., T], *arguments: Any) -> T:
         return await asyncio.to_thread(work, *arguments)
     except OSError as error:
         raise UnavailableError(f"the archive cannot be read or written: {error.strerror}") from error
+    except orjson.JSONDecodeError as error:
+        raise UnavailableError("the archive cannot be read: a file of it is broken") from error
 
 
 def _write(path: Path, lines: bytes) -> None:

@@ -22,6 +22,7 @@ from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey
 from app.entries.tombstones import Mark
+from app.store.archives import lock_archive
 from app.store.entries import Pool
 from app.store.forgetting import PostgresForgettingUnit, Reached
 from app.store.idempotency import find_outcome, keep_outcome
@@ -45,9 +46,11 @@ class PostgresCorrections:
     reached: Reached
 
     @asynccontextmanager
-    async def unit(self, space: SpaceKey, *, keep: bool = True) -> AsyncIterator[CorrectionUnit]:
+    async def unit(self, space: SpaceKey, *, keep: bool = True, erases: bool = False) -> AsyncIterator[CorrectionUnit]:
         """Lock a space for one transaction."""
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
+            if erases:
+                await lock_archive(connection, space.tenant_id)
             locked = await lock_space(connection, space)
             unit = PostgresCorrectionUnit(connection, space, locked, self.reached)
             yield unit

@@ -75,6 +75,7 @@ class PostgresForgetting:
     async def unit(self, space: SpaceKey, *, keep: bool = True) -> AsyncIterator[ForgettingUnit]:
         """Lock a space for one transaction."""
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
+            await lock_archive(connection, space.tenant_id)
             locked = await lock_space(connection, space)
             unit = PostgresForgettingUnit(connection, space, locked, self.reached)
             yield unit
@@ -168,7 +169,6 @@ class PostgresForgettingUnit(PostgresUnit):
         self, entries: Sequence[Entry], texts: Sequence[str], selector: Selector | None, receipt_id: PublicId
     ) -> Cut:
         """Take out of what was said what some entries say, and all that a selector names."""
-        await lock_archive(self._connection, self.space.tenant_id)
         ids = [entry.id.uuid for entry in entries]
         erased = statements(texts)
         selects = selector is not None and selector.by in {"turn", "author", "time"}
@@ -204,7 +204,6 @@ class PostgresForgettingUnit(PostgresUnit):
 
     async def cut_own(self, receipt_id: PublicId) -> Cut:
         """Empty what was said elsewhere by the person whose space it is; in the archive, all that is the space's."""
-        await lock_archive(self._connection, self.space.tenant_id)
         changes: dict[UUID, dict[UUID, str]] = defaultdict(dict)
         rows = await self._forgetting("own_elsewhere", {})
         for row in rows:

@@ -263,6 +263,21 @@ async def test_an_archive_that_cannot_be_read_refuses_and_erases_nothing(client,
     assert (await forget(client, OWN, ids=[memory["id"]]))["receipt"]["removed"]["archived_messages"] == 0
 
 
+async def test_a_broken_file_refuses_and_erases_nothing(client, archived, folder, tenant):
+    await post(client, f"{FACT}.", session="s")
+    await archived()
+    memory = await memory_of(client, OWN)
+    (path,) = (folder / str(tenant_id_of(tenant.name))).glob("*.jsonl")
+    path.write_text('{"id": "half', encoding="utf-8")
+    refused = await client.post("/forget", json={"space": OWN, "ids": [memory["id"]]})
+    assert refused.status_code == 503
+    assert (await client.get(f"/memories/{memory['id']}")).status_code == 200
+
+
+async def test_an_archive_that_was_never_written_has_nothing(tmp_path, tenant):
+    assert await FolderArchive(tmp_path / "later").names(tenant_id_of(tenant.name)) == ()
+
+
 async def test_a_process_without_the_archive_refuses(client, archived, runtime, tenant):
     await post(client, f"{FACT}.", session="s")
     await archived()
@@ -309,3 +324,22 @@ async def test_what_memory_made_of_it_is_forgotten_though_its_turns_have_run_out
     asked = {"space": STREAM, "query": "Who lives in Oslo?", "timeout_ms": 30_000}
     assert "Oslo" in (await client.post("/context/assemble", json=asked)).json()["prompt"]
     assert await verified(client, receipt) == {"valid": True, "sealed": True, "remaining": {}}
+
+
+async def test_a_stream_and_its_viewers_forget_at_once(client, archived, files):
+    """Each reaches into the stream: none waits for another for ever."""
+    people = [{"platform": "twitch", "id": str(number), "name": f"P{number}"} for number in range(20, 26)]
+    said_by = [{"author": who, "text": f"I live in Xanadu{who['id']}. I have two dogs."} for who in people]
+    await post(client, stream=STREAM, session="live", messages=said_by)
+    await archived()
+    paths = [f"/spaces/viewer:twitch:{who['id']}" for who in people[:4]]
+    forgets = [
+        client.post("/forget", json={"space": f"viewer:twitch:{who['id']}", "since": "2020-01-01T00:00:00Z"})
+        for who in people[4:]
+    ]
+    stream = client.post("/forget", json={"space": STREAM, "author": {"platform": "twitch", "id": "20"}})
+    replies = await asyncio.gather(*(client.delete(path) for path in paths), *forgets, stream)
+    assert {reply.status_code for reply in replies} <= {200, 404}
+    assert [reply.status_code for reply in replies[:-1]] == [200] * len(people)
+    assert messages_in(files()) == []
+    assert "Xanadu" not in str((await client.get("/episodes", params={"space": STREAM})).json())
