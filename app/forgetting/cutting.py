@@ -1,11 +1,16 @@
 """What is left of something that was said once parts of it are forgotten. Pure."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from app.domain.entries import Content
+from app.turns.documents import CONVERSATION_TAG
 
 WORDS = 2
 """Shorter texts are not looked for in what was said: a name is no statement."""
 
+_ECHO_CHARS = 3
 _EDGES = " \t\r\n.,;:!?…\"'“”„«»()"
 _SENTENCE = re.compile(r"[^.!?…;\n]*(?:[.!?…;]+(?!\s|$)[^.!?…;\n]*)*[.!?…;]*\s*|\n", re.DOTALL)
 
@@ -34,3 +39,29 @@ def without(said: str, erased: Iterable[str]) -> str:
 def _pattern(text: str) -> re.Pattern[str]:
     words = r"\s+".join(map(re.escape, text.split()))
     return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
+
+
+def echoes(contents: Iterable[Content]) -> tuple[str, ...]:
+    """By which words an answer repeats what some memories say, whatever their form: the values of their claims."""
+    values = dict.fromkeys(content.claim.value for content in contents if content.claim is not None)
+    return tuple(value for value in values if sum(char.isalnum() for char in value) >= _ECHO_CHARS)
+
+
+def shortened(content: Content, erased: Sequence[str]) -> Content | None:
+    """An episode without the sentences that hold one of some texts; None if nothing is left of it.
+
+    A summary goes as a whole: its lists of people and places are made of all that it tells. So does a context, which
+    nobody reads.
+    """
+    if CONVERSATION_TAG in content.tags:
+        return None
+    text = without(content.text, erased)
+    context = content.context or ""
+    kept = content.context if without(context, erased) == context else None
+    return replace(content, text=text, context=kept) if text else None
+
+
+def lines_of(said: str, speaker: str) -> tuple[str, ...]:
+    """What somebody said in a turn, as a transcript of it has it: line by line, a lone word with its speaker."""
+    lines = (line.strip(_EDGES) for line in said.splitlines())
+    return tuple(line if len(line.split()) >= WORDS else f"{speaker}: {line}" for line in lines if line)

@@ -56,11 +56,20 @@ class Cut:
         messages: How many were emptied or shortened.
         turns: Those of which they are part, and which are indexed with them.
         jobs: How many take it out of what is derived from them.
+        archived: How many messages that were moved to the archive are emptied or shortened.
+        episodes: How many that cannot be made anew, because their turns have run out, were shortened or erased.
     """
 
     messages: int = 0
     turns: tuple[PublicId, ...] = ()
     jobs: int = 0
+    archived: int = 0
+    episodes: int = 0
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What a receipt counts of it."""
+        return {"messages": self.messages, "archived_messages": self.archived, "shortened_episodes": self.episodes}
 
 
 @dataclass(frozen=True, slots=True)

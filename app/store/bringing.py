@@ -1,8 +1,8 @@
 """How an exported space comes in: line by line, once each, and nothing that was forgotten here."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import groupby, islice
 from typing import Any, Final
 from uuid import UUID
@@ -16,38 +16,21 @@ from app.domain.entries import Entry
 from app.domain.spaces import SpaceKey
 from app.entries.ports import Embedders, VersionWrite
 from app.entries.service import index_contents
-from app.entries.tombstones import (
-    ERASED_SPACE,
-    Mark,
-    Tombstone,
-    erased_block_mark,
-    erased_mark,
-    erased_record_mark,
-    erased_since,
-)
+from app.store.buried import Buried, find_buried
 from app.store.entries import Pool, PostgresUnit
-from app.store.exported import VERSIONS, Line, Lines, Report, Survey, Travelling, as_uuid, sound_lines
+from app.store.exported import VERSIONS, Line, Lines, Report, Row, Survey, Travelling, as_uuid, sound_lines, space_of
+from app.store.left import left_of_entry, left_of_row, made_at
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.spaces import lock_space
-from app.store.tombstones import find_tombstones
+from app.turns.tasks import found_by
 
 _SQL = load("transfer")
+_TURNS = load("turns")
 
 _AT_ONCE: Final = 200
-_MADE: Final = ("created_at", "recorded_at", "made_at", "raised_at", "said_at")
-"""Columns that say since when there is a row; the first that a table has counts."""
-
 _OF_ENTRIES: Final = frozenset(("entry_uses", "procedure_outcomes"))
 """Tables that say something of an entry under its own id."""
-
-_WORDS: Final = ("text", "told")
-"""Columns that hold what may have been forgotten."""
-
-_OWN_MARK: Final[Mapping[str, Callable[[str], Mark]]] = {
-    "soul_blocks": erased_block_mark,
-    "record_versions": erased_record_mark,
-}
 
 Connection = AsyncConnection[TupleRow]
 
@@ -84,12 +67,16 @@ class Here:
     Attributes:
         versions: How many of an entry's versions are here; an entry that went another way here is not among them.
         forgotten: Entries that were forgotten.
-        whole: The tombstone of the whole space, if it was erased.
+        buried: What was forgotten, here or in the space that was exported.
+        derived: Ids of the file's entries that were made of what was said.
+        cut: Ids of the file's messages that quote what was forgotten.
     """
 
     versions: Mapping[UUID, int]
     forgotten: frozenset[UUID]
-    whole: Mapping[Mark, Tombstone]
+    buried: Buried
+    derived: frozenset[str]
+    cut: frozenset[str]
 
     def lacks(self, entry: Entry) -> bool:
         """Whether a version is to come."""
@@ -108,7 +95,9 @@ async def look_here(connection: Connection, space: SpaceKey, found: Survey, line
     address = _address(space)
     versions: dict[UUID, int] = {}
     forgotten: set[UUID] = set()
-    whole = await find_tombstones(connection, address, [ERASED_SPACE])
+    source = SpaceKey(space.tenant_id, space_of(lines))
+    buried = await find_buried(connection, space.tenant_id, [space.space_id, source.space_id])
+    derived, cut = _touched(lines, space, found, buried)
     entries = (line.entry for line in sound_lines(lines, space, found.bad) if line.entry is not None)
     while portion := list(islice(entries, _AT_ONCE)):
         there: dict[UUID, dict[int, datetime]] = {entry.id.uuid: {} for entry in portion}
@@ -117,13 +106,21 @@ async def look_here(connection: Connection, space: SpaceKey, found: Survey, line
             there[entry_id][version] = recorded_at
         # Versions are told apart by when they were recorded.
         versions |= {i: len(v) for i, v in there.items() if v.items() <= found.entries[i].versions.items()}
-        marks = {erased_mark(entry.content.text) for entry in portion}
-        buried = {**whole, **await find_tombstones(connection, address, sorted(marks))}
-        for entry in portion:
-            since = erased_since(erased_mark(entry.content.text), buried)
-            if since is not None and entry.first_recorded_at <= since:
-                forgotten.add(entry.id.uuid)
-    return Here({i: n for i, n in versions.items() if i not in forgotten}, frozenset(forgotten), whole)
+        forgotten |= {entry.id.uuid for entry in portion if left_of_entry(entry, derived, buried) is None}
+    kept = {i: n for i, n in versions.items() if i not in forgotten}
+    return Here(kept, frozenset(forgotten), buried, derived, cut)
+
+
+def _touched(lines: Lines, space: SpaceKey, found: Survey, buried: Buried) -> tuple[frozenset[str], frozenset[str]]:
+    """The ids of derived entries, and of messages that quote what was forgotten; none where nothing was."""
+    derived: set[str] = set()
+    cut: set[str] = set()
+    for line in sound_lines(lines, space, found.bad) if buried.stones else ():
+        if line.table == "derived_entries":
+            derived.add(str(line.row.get("id")))
+        elif line.table == "messages" and buried.is_quoted_in(line.row.get("text"), made_at(line.row)):
+            cut.add(str(line.row.get("id")))
+    return frozenset(derived), frozenset(cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +154,9 @@ class Arriving:
 
     async def _versions(self, lines: Sequence[Line], done: Brought) -> None:
         """Write versions at once; if the database refuses one, it is found by halving."""
-        entries = [line.entry for line in lines if line.entry and line.entry.id.uuid not in self._refused]
+        whole = [line.entry for line in lines if line.entry and line.entry.id.uuid not in self._refused]
+        left = [left_of_entry(entry, self.here.derived, self.here.buried) for entry in whole]
+        entries = [entry for entry in left if entry is not None]
         if not entries:
             return
         try:
@@ -189,23 +188,36 @@ class Arriving:
                 self.report(line.number, f"this version has no table {table}")
             return
         async with tenant_transaction(self.pool, self.space.tenant_id) as connection:
-            marks = {mark for line in lines for mark in _marks(line)}
-            buried = {**self.here.whole, **await find_tombstones(connection, _address(self.space), sorted(marks))}
             kept: list[Line] = []
+            shortened_lines: list[Line] = []
             for line in lines:
-                if self._is_forgotten(line, buried):
-                    done.forgotten += 1
-                elif table not in _OF_ENTRIES or as_uuid(line.row.get("id")) in self.here.versions:
-                    kept.append(line)
+                left = self._left_of_row(line)
+                done.forgotten += left != line.row
+                if left is None or (table in _OF_ENTRIES and as_uuid(left.get("id")) not in self.here.versions):
+                    continue
+                if table == "message_postings" and left.get("id") in self.here.cut:
+                    continue
+                (kept if left == line.row else shortened_lines).append(replace(line, row=left))
             await self._insert(connection, table, kept, done)
+            for line in shortened_lines:
+                before = done.rows.get(table, 0)
+                await self._insert(connection, table, [line], done)
+                if table == "messages" and done.rows.get(table, 0) > before:
+                    await self._index(connection, line.row)
 
-    def _is_forgotten(self, line: Line, buried: Mapping[Mark, Tombstone]) -> bool:
-        """Whether a row is about a forgotten entry, or is no younger than the forgetting of what it says."""
+    def _left_of_row(self, line: Line) -> Row | None:
+        """What may come of a row: nothing of one that is about a forgotten entry."""
         if not self.here.forgotten.isdisjoint(_entries_of(line)):
-            return True
-        since = [at for mark in (*_marks(line), ERASED_SPACE) if (at := erased_since(mark, buried)) is not None]
-        made = next((line.row[name] for name in _MADE if line.row.get(name)), None)
-        return bool(since) and _moment(made) <= max(since)
+            return None
+        return left_of_row(line.table, line.row, self.here.buried)
+
+    async def _index(self, connection: Connection, message: Row) -> None:
+        """Make what is left of a message searchable."""
+        terms = found_by(message["text"], is_whole=True)
+        values = {"terms": list(terms), "tfs": list(terms.values()), "length": sum(terms.values())}
+        of = {**_address(self.space), "id": message["id"], **values}
+        await connection.execute(_TURNS["index_message"], of)
+        await connection.execute(_TURNS["insert_postings"], of)
 
     async def _insert(self, connection: Connection, table: str, lines: Sequence[Line], done: Brought) -> None:
         if not lines:
@@ -265,22 +277,6 @@ def _entries_of(line: Line) -> set[UUID]:
     several = line.row.get("entries")
     named += several if isinstance(several, list) else []
     return {found for found in map(as_uuid, named) if found is not None}
-
-
-def _marks(line: Line) -> Iterator[Mark]:
-    """What the words of a row would be forgotten under."""
-    for text in (line.row.get(name) for name in _WORDS):
-        if isinstance(text, str) and text:
-            yield _OWN_MARK.get(line.table, erased_mark)(text)
-
-
-def _moment(value: object) -> datetime:
-    """When a row was made; what cannot be read is taken to be old."""
-    try:
-        read = datetime.fromisoformat(str(value))
-    except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return read if read.tzinfo else read.replace(tzinfo=UTC)
 
 
 def _insertion(table: str) -> sql.Composed:

@@ -22,9 +22,9 @@ from app.store.queries import load
 _SQL = load("transfer")
 
 NOT_CARRIED = frozenset(
-    ("entry_vectors", "entry_postings", "claims", "tier_statistics", "space_centres", "assemblies", "jobs")
+    ("entry_vectors", "entry_postings", "claims", "tier_statistics", "space_centres", "assemblies", "jobs", "archives")
 )
-"""What is built anew from the versions, the log of some days, and work that is under way."""
+"""What is built anew from the versions, the log of some days, work that is under way, and what is no longer here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class PostgresTransfer:
     async def bring(
         self, space: SpaceKey, lines: Lines, embedders: Embedders, report: Report, progress: Progress
     ) -> Brought:
-        """Import a space. What was forgotten here stays away; what is here already stays as it is.
+        """Import a space. What was forgotten, here or in the space that was exported, stays away; what is here stays.
 
         It goes on where an earlier import of the file, or of an earlier export, ended.
 

@@ -17,6 +17,7 @@ from app.domain.evidence import Derived
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey
+from app.store.archives import lock_archive, note_file
 from app.store.entries import Pool
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import connected, tenant_pipeline, tenant_transaction
@@ -38,6 +39,7 @@ from app.turns.records import (
     Task,
     Turn,
 )
+from app.turns.retention import Archive, Purged
 
 _SQL = load("turns")
 _JOBS = load("jobs")
@@ -325,32 +327,27 @@ class PostgresTurns:
         async with tenant_transaction(self.pool, tenant_id) as connection:
             await connection.execute(_SQL["keep_report"], {"tenant_id": tenant_id, "report": Jsonb(dict(report))})
 
-    async def old_turns(self, tenant_id: UUID, until: datetime, limit: int) -> tuple[Turn, ...]:
-        """The oldest turns that were stored before a moment, with their messages."""
+    async def purge_turns(self, tenant_id: UUID, until: datetime, limit: int, archive: Archive | None) -> Purged:
+        """Remove the oldest turns that were stored before a moment, with their messages and index rows."""
         async with tenant_transaction(self.pool, tenant_id) as connection:
-            of = {"tenant_id": tenant_id, "until": until, "limit": limit}
-            rows = await _rows(connection, _SQL["old_turns"], of)
-            wanted = {"space_ids": [r["space_id"] for r in rows], "turns": [r["id"] for r in rows]}
-            found = await _rows(connection, _SQL["old_messages"], {"tenant_id": tenant_id, **wanted})
-        messages: dict[PublicId, list[Message]] = {}
-        for message in map(_message, found):
-            messages.setdefault(message.turn, []).append(message)
-        return tuple(
-            _turn(row, tuple(messages.get(PublicId(row["id"], row["space_id"], IdKind.TURN), ())), ()) for row in rows
-        )
-
-    async def purge_turns(self, tenant_id: UUID, turns: Sequence[Turn]) -> int:
-        """Remove turns with their messages and index rows."""
-        of = {
-            "tenant_id": tenant_id,
-            "space_ids": [turn.id.space_id for turn in turns],
-            "turns": [turn.id.uuid for turn in turns],
-        }
-        async with tenant_transaction(self.pool, tenant_id) as connection:
+            await lock_archive(connection, tenant_id)
+            turns = await _old_turns(connection, {"tenant_id": tenant_id, "until": until, "limit": limit})
+            if not turns:
+                return Purged()
+            file = None
+            if archive is not None:
+                file = await archive.put(tenant_id, turns)
+                spaces = {turn.space for turn in turns} | {m.personal_space for turn in turns for m in turn.messages}
+                await note_file(connection, tenant_id, file, sorted(space for space in spaces if space))
+            of = {
+                "tenant_id": tenant_id,
+                "space_ids": [turn.id.space_id for turn in turns],
+                "turns": [turn.id.uuid for turn in turns],
+            }
             await connection.execute(_SQL["purge_postings"], of)
             removed = await connection.execute(_SQL["purge_messages"], of)
             await connection.execute(_SQL["purge_turns"], of)
-        return removed.rowcount
+            return Purged(turns, removed.rowcount, file)
 
     async def purge_rest(self, tenant_id: UUID, until: datetime) -> None:
         """Remove conversations and sessions of which no turn is left, and jobs that are long done."""
@@ -400,6 +397,19 @@ async def take_turn_id(connection: Connection, space: SpaceKey, given_id: str) -
     """
     of = {"tenant_id": space.tenant_id, "space_id": space.space_id, "given_id": given_id}
     await connection.execute(_SQL["take_turn_id"], of)
+
+
+async def _old_turns(connection: Connection, of: Row) -> tuple[Turn, ...]:
+    """The oldest turns with their messages, locked; but for those that are being changed."""
+    rows = await _rows(connection, _SQL["old_turns"], of)
+    wanted = {"space_ids": [r["space_id"] for r in rows], "turns": [r["id"] for r in rows]}
+    found = await _rows(connection, _SQL["old_messages"], {"tenant_id": of["tenant_id"], **wanted})
+    messages: dict[PublicId, list[Message]] = {}
+    for message in map(_message, found):
+        messages.setdefault(message.turn, []).append(message)
+    return tuple(
+        _turn(row, tuple(messages.get(PublicId(row["id"], row["space_id"], IdKind.TURN), ())), ()) for row in rows
+    )
 
 
 async def _find_kept(connection: Connection, turn: NewTurn) -> PublicId | None:

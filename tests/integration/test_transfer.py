@@ -8,8 +8,9 @@ from app.domain.ids import PublicId
 from app.forgetting.records import Selector
 from app.forgetting.service import ForgettingService
 from app.runtime import new_id, new_uuid
+from app.store.archives import PostgresArchives
 from app.store.exported import TransferError, lines_of, space_of, survey
-from app.store.forgetting import PostgresForgetting
+from app.store.forgetting import PostgresForgetting, Reached
 from app.store.queue import Queue
 from app.store.transfer import PostgresTransfer
 from app.store.turns import PostgresTurns
@@ -51,7 +52,8 @@ def changed(line, **changes):
 
 def forgetting(store) -> ForgettingService:
     turns = PostgresTurns(store.pool, Queue("", lambda: 0.5), new_uuid)
-    return ForgettingService(PostgresForgetting(store.pool, turns, [].append), PostgresWorkingMemory(turns, 60), new_id)
+    kept = PostgresForgetting(store.pool, Reached(turns, PostgresArchives(store.pool, None), store.models, [].append))
+    return ForgettingService(kept, PostgresWorkingMemory(turns, 60), new_id)
 
 
 @pytest.fixture

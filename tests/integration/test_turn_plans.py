@@ -10,7 +10,9 @@ import pytest
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
 from app.runtime import new_uuid
+from app.store.archives import PostgresArchives
 from app.store.entries import PostgresEntries
+from app.store.forgetting import PostgresForgetting, Reached
 from app.store.pool import create_pool
 from app.store.queue import Queue
 from app.store.turns import PostgresTurns
@@ -123,6 +125,12 @@ async def weighed(turns, space, turn_id):
         assert len(await unit.evidence_of_turn(turn_id)) == 1
 
 
+async def looked_for(turns, space, _):
+    reached = Reached(turns, PostgresArchives(turns.pool, None), None, [].append)
+    async with PostgresForgetting(turns.pool, reached).unit(space, keep=False) as unit:
+        await unit.cut([], ("nobody says these words",), None, PublicId(new_uuid(), space.space_id, IdKind.RECEIPT))
+
+
 @pytest.mark.parametrize(
     ("action", "table", "index", "rows"),
     [
@@ -134,6 +142,7 @@ async def weighed(turns, space, turn_id):
         (went_on, "sessions", "sessions_pkey", 2_000),  # a space's own sessions, likewise
         (went_on, "messages", "messages_session", 250),
         (worked_on, "jobs", "jobs_pkey", 2_000),  # a space's own jobs, which are kept for a day
+        (looked_for, "message_postings", "message_postings_pkey", 3),
         (posted, "turns", "turns_given", 3),
         (came_of, "memory_evidence", "memory_evidence_pkey", 3),
         (came_of, "derived_entries", "derived_entries_pkey", 3),

@@ -344,7 +344,8 @@ SELECT t.*, p.name AS space, s.name AS session_name
   JOIN sessions s ON s.tenant_id = t.tenant_id AND s.space_id = t.space_id AND s.id = t.session
  WHERE t.tenant_id = %(tenant_id)s AND t.recorded_at < %(until)s
  ORDER BY t.recorded_at, t.id
- LIMIT %(limit)s;
+ LIMIT %(limit)s
+   FOR UPDATE OF t SKIP LOCKED;
 
 -- old_messages --
 SELECT m.*, p.name AS space
