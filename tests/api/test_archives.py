@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 from test_forgetting import found_in
-from test_forgetting_everywhere import FACT, OWN, STREAM, VIEWER, WORD, forget, memory_of, verified
+from test_forgetting_everywhere import OWN, STREAM, VIEWER, forget, verified
 from test_retention import age as age  # noqa: PLC0414 - a fixture
 from test_turn_work import ANA, BEN
 from test_turns import post, said
@@ -20,6 +20,9 @@ from app.store.archive import FolderArchive
 from app.store.archives import PostgresArchives, lock_archive
 from app.store.keys import tenant_id_of
 from app.store.pool import tenant_transaction
+
+WORD = "Ostervale"
+FACT = f"I live in {WORD}"
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +79,11 @@ def archived(runtime, tenant, age):
 def archives(runtime, folder):
     """The archive, as the service has it."""
     return PostgresArchives(runtime.spaces.pool, FolderArchive(folder))
+
+
+async def memory_of(client, space):
+    items = (await client.get("/memories", params={"space": space})).json()["items"]
+    return next(item for item in items if WORD in item["text"])
 
 
 def messages_in(files):
