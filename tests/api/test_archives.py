@@ -338,6 +338,7 @@ async def test_a_stream_and_its_viewers_forget_at_once(client, archived, files):
     """Each reaches into the stream: none waits for another for ever."""
     people = [{"platform": "twitch", "id": str(number), "name": f"P{number}"} for number in range(20, 26)]
     said_by = [{"author": who, "text": f"I live in Xanadu{who['id']}. I have two dogs."} for who in people]
+    said_by.append({"author": BEN, "text": "I have two dogs."})
     await post(client, stream=STREAM, session="live", messages=said_by)
     await archived()
     paths = [f"/spaces/viewer:twitch:{who['id']}" for who in people[:4]]
@@ -349,5 +350,7 @@ async def test_a_stream_and_its_viewers_forget_at_once(client, archived, files):
     replies = await asyncio.gather(*(client.delete(path) for path in paths), *forgets, stream)
     assert {reply.status_code for reply in replies} <= {200, 404}
     assert [reply.status_code for reply in replies[:-1]] == [200] * len(people)
-    assert messages_in(files()) == []
+    assert messages_in(files()) == ["I have two dogs."]
+    (episode,) = (await client.get("/episodes", params={"space": STREAM})).json()["items"]
+    assert episode["text"] == "Ben: I have two dogs."
     assert "Xanadu" not in str((await client.get("/episodes", params={"space": STREAM})).json())
