@@ -1,7 +1,7 @@
 """What is left of something that was said once parts of it are forgotten. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from app.domain.entries import Content
@@ -12,6 +12,7 @@ WORDS = 2
 
 _ECHO_CHARS = 3
 _EDGES = " \t\r\n.,;:!?…\"'“”„«»()"
+_SPEAKS = re.compile(r"(?:\[[^\]\n]*\] )?(?P<who>[^\n]{1,200}?): ")
 _SENTENCE = re.compile(r"[^.!?…;\n]*(?:[.!?…;]+(?!\s|$)[^.!?…;\n]*)*[.!?…;]*\s*|\n", re.DOTALL)
 
 
@@ -47,21 +48,48 @@ def echoes(contents: Iterable[Content]) -> tuple[str, ...]:
     return tuple(value for value in values if sum(char.isalnum() for char in value) >= _ECHO_CHARS)
 
 
-def shortened(content: Content, erased: Sequence[str]) -> Content | None:
+def shortened(
+    content: Content, erased: Sequence[str], repeated: Sequence[str] = (), speaker: str | None = None
+) -> Content | None:
     """An episode without the sentences that hold one of some texts; None if nothing is left of it.
 
     A summary goes as a whole: its lists of people and places are made of all that it tells. So does a context, which
     nobody reads.
+
+    Args:
+        repeated: Texts that are looked for in what is no participant's: the agent's answers.
+        speaker: Whose words are meant; what other participants say stays. None for everybody's.
     """
     if CONVERSATION_TAG in content.tags:
         return None
-    text = without(content.text, erased)
+    kept = []
+    for who, prefix, said in _blocks(content.text):
+        is_others = who in content.participants
+        if is_others and speaker not in {None, who}:
+            kept.append(prefix + said)
+        elif left := without(said, erased if is_others else (*erased, *repeated)):
+            kept.append(prefix + left)
     context = content.context or ""
-    kept = content.context if without(context, erased) == context else None
-    return replace(content, text=text, context=kept) if text else None
+    about = content.context if without(context, erased) == context else None
+    return replace(content, text="\n".join(kept), context=about) if kept else None
 
 
-def lines_of(said: str, speaker: str) -> tuple[str, ...]:
-    """What somebody said in a turn, as a transcript of it has it: line by line, a lone word with its speaker."""
-    lines = (line.strip(_EDGES) for line in said.splitlines())
-    return tuple(line if len(line.split()) >= WORDS else f"{speaker}: {line}" for line in lines if line)
+def _blocks(text: str) -> Iterator[tuple[str, str, str]]:
+    """A transcript message by message: who speaks, the start of the line that says so, and what is said."""
+    who = prefix = ""
+    lines: list[str] = []
+    for line in text.splitlines():
+        found = _SPEAKS.match(line)
+        if found is not None:
+            if lines:
+                yield who, prefix, "\n".join(lines)
+            who, prefix, lines = found["who"], found[0], []
+        lines.append(line[len(found[0]) :] if found else line)
+    if lines:
+        yield who, prefix, "\n".join(lines)
+
+
+def sentences_of(said: str) -> tuple[str, ...]:
+    """The sentences of what somebody said, without outer punctuation, each once."""
+    found = dict.fromkeys(part[0].strip(_EDGES) for part in _SENTENCE.finditer(said))
+    return tuple(sentence for sentence in found if sentence)

@@ -19,12 +19,12 @@ from app.entries.decide import withheld
 from app.entries.ports import Embedders, VersionWrite
 from app.entries.tombstones import ERASED_SPACE, erased_mark
 from app.forgetting.archived import Sought
-from app.forgetting.cutting import echoes, statements, without
+from app.forgetting.cutting import echoes, sentences_of, statements, without
 from app.forgetting.ports import ForgettingUnit
 from app.forgetting.records import Cut, Receipt, Selector, Verified
 from app.store.archives import PostgresArchives, files_left, lock_archive
 from app.store.entries import Pool, PostgresUnit
-from app.store.orphans import Orphans, lines_told
+from app.store.orphans import Orphans
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.rows import entry_from
@@ -195,8 +195,8 @@ class PostgresForgettingUnit(PostgresUnit):
         )
         cut = await self._cut(changes, sought, receipt_id)
         orphans = self._orphans(cut, sought)
-        personal = [line for e in entries if PERSONAL_TAG in e.content.tags for line in lines_told(e)]
-        told = tuple(dict.fromkeys([*erased, *personal]))
+        personal = [one for e in entries if PERSONAL_TAG in e.content.tags for one in sentences_of(e.content.text)]
+        told = statements([*erased, *personal])
         quoting = [entry for entry in await orphans.quoting(told) if entry.id.uuid not in ids]
         elsewhere = await orphans.shorten_elsewhere([*quoting, *entries], told)
         self.erased_in |= elsewhere.keys()

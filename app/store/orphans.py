@@ -15,7 +15,7 @@ from app.domain.spaces import SpaceKey
 from app.entries.decide import first_version
 from app.entries.ports import Embedders, VersionWrite
 from app.entries.service import index_contents
-from app.forgetting.cutting import lines_of, shortened
+from app.forgetting.cutting import sentences_of, shortened
 from app.store.entries import PostgresUnit
 from app.store.queries import load
 from app.store.rows import entry_from
@@ -31,10 +31,10 @@ _SHORTENED = frozenset((Status.ACTIVE, Status.ARCHIVED))
 
 @dataclass(slots=True)
 class _Told:
-    """What of a person's words may stand in another space: in these sessions, these texts."""
+    """What of a person's words may stand in another space: in which sessions, and by what name which texts."""
 
     sessions: set[str] = field(default_factory=set)
-    texts: dict[str, None] = field(default_factory=dict)
+    texts: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +81,18 @@ class Orphans:
             if place is not None:
                 one = told[place.space_id]
                 one.sessions.add(entry.content.session or "")
-                one.texts |= dict.fromkeys(lines_told(entry) if texts is None else texts)
+                one.texts[_speaker(entry)] |= dict.fromkeys(
+                    sentences_of(entry.content.text) if texts is None else texts
+                )
         done: dict[SpaceKey, int] = {}
         for space in await self._spaces(sorted(told)):
             one = told[space.space_id]
-            entries = await self._quoting(space.space_id, tuple(one.texts), _labels(space, one.sessions))
-            if entries:
-                address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
-                unit = PostgresUnit(self.connection, address, await lock_space(self.connection, space))
-                done[space] = await self._shorten(unit, entries, tuple(one.texts))
-                await unit.finish()
+            address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
+            unit = PostgresUnit(self.connection, address, await lock_space(self.connection, space))
+            for speaker, said in one.texts.items():
+                entries = await self._quoting(space.space_id, tuple(said), _labels(space, one.sessions))
+                done[space] = done.get(space, 0) + await self._shorten(unit, entries, tuple(said), speaker)
+            await unit.finish()
         return done
 
     async def _spaces(self, space_ids: Sequence[UUID]) -> tuple[SpaceKey, ...]:
@@ -98,12 +100,18 @@ class Orphans:
         rows = await (await self.connection.execute(_SQL["spaces"], of)).fetchall()
         return tuple(SpaceKey(self.space.tenant_id, name) for (name,) in rows)
 
-    async def _shorten(self, unit: PostgresUnit, entries: Sequence[Entry], texts: Sequence[str]) -> int:
+    async def _shorten(
+        self, unit: PostgresUnit, entries: Sequence[Entry], texts: Sequence[str], speaker: str | None = None
+    ) -> int:
+        done = 0
         for entry in entries:
+            repeated = self.echoes if entry.id.uuid in self.answered else ()
+            content = shortened(entry.content, texts, repeated, speaker) if entry.status in _SHORTENED else None
+            if content == entry.content and entry.version == 1:  # others say the same
+                continue
+            done += 1
             of = {"tenant_id": self.space.tenant_id, "space_id": entry.id.space_id, "ids": [entry.id.uuid]}
             await self.connection.execute(_FORGETTING["forget_summaries"], of)
-            said = (*texts, *self.echoes) if entry.id.uuid in self.answered else texts
-            content = shortened(entry.content, said) if entry.status in _SHORTENED else None
             await unit.erase(entry)
             if content is not None:
                 made = first_version(entry.id, entry.space, content, unit.advance())
@@ -116,7 +124,7 @@ class Orphans:
                 )
                 indexes = await index_contents(self.embedders, unit.model_id, [content])
                 await unit.write([VersionWrite(kept, indexes[0])])
-        return len(entries)
+        return done
 
     async def _quoting(self, space_id: UUID, texts: Sequence[str], sessions: Sequence[str] | None) -> tuple[Entry, ...]:
         wanted = {
@@ -145,7 +153,7 @@ def _labels(space: SpaceKey, sessions: Iterable[str]) -> list[str]:
     return sorted(ids.union(sessions))
 
 
-def lines_told(entry: Entry) -> tuple[str, ...]:
-    """What a personal document holds, as transcripts have it."""
+def _speaker(entry: Entry) -> str:
+    """How transcripts name the author of a personal document."""
     author = entry.content.author or Author()
-    return lines_of(entry.content.text, author.name or author.id or "")
+    return author.name or author.id or ""

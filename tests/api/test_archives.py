@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 from test_forgetting import found_in
-from test_forgetting_everywhere import FACT, OWN, STREAM, VIEWER, WORD, forget, memory_of, verified
+from test_forgetting_everywhere import OWN, STREAM, VIEWER, forget, verified
 from test_retention import age as age  # noqa: PLC0414 - a fixture
 from test_turn_work import ANA, BEN
 from test_turns import post, said
@@ -20,6 +20,9 @@ from app.store.archive import FolderArchive
 from app.store.archives import PostgresArchives, lock_archive
 from app.store.keys import tenant_id_of
 from app.store.pool import tenant_transaction
+
+WORD = "Ostervale"
+FACT = f"I live in {WORD}"
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +79,11 @@ def archived(runtime, tenant, age):
 def archives(runtime, folder):
     """The archive, as the service has it."""
     return PostgresArchives(runtime.spaces.pool, FolderArchive(folder))
+
+
+async def memory_of(client, space):
+    items = (await client.get("/memories", params={"space": space})).json()["items"]
+    return next(item for item in items if WORD in item["text"])
 
 
 def messages_in(files):
@@ -330,6 +338,7 @@ async def test_a_stream_and_its_viewers_forget_at_once(client, archived, files):
     """Each reaches into the stream: none waits for another for ever."""
     people = [{"platform": "twitch", "id": str(number), "name": f"P{number}"} for number in range(20, 26)]
     said_by = [{"author": who, "text": f"I live in Xanadu{who['id']}. I have two dogs."} for who in people]
+    said_by.append({"author": BEN, "text": "I have two dogs."})
     await post(client, stream=STREAM, session="live", messages=said_by)
     await archived()
     paths = [f"/spaces/viewer:twitch:{who['id']}" for who in people[:4]]
@@ -341,5 +350,7 @@ async def test_a_stream_and_its_viewers_forget_at_once(client, archived, files):
     replies = await asyncio.gather(*(client.delete(path) for path in paths), *forgets, stream)
     assert {reply.status_code for reply in replies} <= {200, 404}
     assert [reply.status_code for reply in replies[:-1]] == [200] * len(people)
-    assert messages_in(files()) == []
+    assert messages_in(files()) == ["I have two dogs."]
+    (episode,) = (await client.get("/episodes", params={"space": STREAM})).json()["items"]
+    assert episode["text"] == "Ben: I have two dogs."
     assert "Xanadu" not in str((await client.get("/episodes", params={"space": STREAM})).json())
