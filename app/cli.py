@@ -267,7 +267,7 @@ def import_space(  # noqa: PLR0917 - typer calls it by name
 
 def _import_own(file: Path, wanted: str | None, tenant: str, *, dry_run: bool) -> None:
     """Bring an exported space; without a store, only say what is in the file."""
-    lines = partial(lines_of, file)
+    lines, shown = partial(lines_of, file), 0
 
     def report(number: int, why: str) -> None:
         _tell_bad(Bad(f"line {number}", why))
@@ -277,8 +277,6 @@ def _import_own(file: Path, wanted: str | None, tenant: str, *, dry_run: bool) -
         if done.read // 1_000 > shown:
             shown = done.read // 1_000
             typer.echo(f"{done.read:,} of {done.lines:,} lines", err=True)
-
-    shown = 0
 
     async def work(settings: Settings) -> None:
         space = wanted or space_of(lines)
