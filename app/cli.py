@@ -267,8 +267,7 @@ def import_space(  # noqa: PLR0917 - typer calls it by name
 
 def _import_own(file: Path, wanted: str | None, tenant: str, *, dry_run: bool) -> None:
     """Bring an exported space; without a store, only say what is in the file."""
-    lines = partial(lines_of, file)
-    shown = 0
+    lines, shown = partial(lines_of, file), 0
 
     def report(number: int, why: str) -> None:
         _tell_bad(Bad(f"line {number}", why))

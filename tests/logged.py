@@ -16,6 +16,7 @@ from app.logs import configure_logging
 def logged() -> Iterator[io.StringIO]:
     """Everything of ours, as it comes; of the libraries what a service lets through."""
     log = io.StringIO()
+    configure_logging()
     structlog.configure(logger_factory=structlog.WriteLoggerFactory(file=log), cache_logger_on_first_use=False)
     handler = logging.StreamHandler(log)
     logging.getLogger().addHandler(handler)

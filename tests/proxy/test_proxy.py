@@ -343,6 +343,19 @@ async def test_a_turn_whose_storing_was_not_heard_of_is_stored_once(open_proxy, 
     assert await said(client, used) == [*TURN, *TURN]
 
 
+async def test_a_turn_that_cannot_be_stored_is_told_of_without_its_words(open_proxy, tenant):
+    class Turns:
+        async def post(self, *_):
+            raise psycopg.errors.UniqueViolation("Key (text)=(I moved to Turin in May.) already exists.")
+
+    url, used = await open_proxy(turns=Turns())
+    with logged() as log:
+        assert await answered(talker(url, tenant.key), False, messages=[MOVED], user="42") == "How nice!"
+        await used.afterwards.settled()
+    assert '"event": "a turn was not stored"' in log.getvalue()
+    assert "Turin" not in log.getvalue()
+
+
 async def test_with_the_database_down_the_chat_goes_on(model, tmp_path):
     """A real database that is stopped under a running service; a key that was never seen, too."""
     key = new_secret()
