@@ -145,10 +145,18 @@ async function show(view) {
     else hint();
   };
 
+  /** A key of a person's own space reaches no stream. */
+  const hideCalls = async () => {
+    const reached = (await view.api.whose())?.spaces;
+    const segments = request.querySelector(".segments");
+    if (segments instanceof HTMLElement) segments.hidden = Boolean(reached && !isLive(asked) && !reached.some((space) => space.startsWith("stream:")));
+  };
+
   const hint = () => fill(answer, empty(t(names.length > 0 ? "playground.choose" : "playground.no_spaces")));
   const drawRequest = () => {
     fill(request, calls(isLive(asked), switchTo), controls(asked, { onchange: () => void run(), onmove: runSettled, onsample: fillSample }, lists, unfolded), loggedPrompts(view, () => asked.get(isLive(asked) ? "stream" : "space") ?? ""));
     plan.hidden = !isLive(asked);
+    void hideCalls();
   };
 
   const plan = button(t("playground.plan_only"), () => void planOnly(), { title: t("playground.plan_only_title") });
