@@ -74,11 +74,13 @@ async def test_without_a_key_nothing_is_looked_at(client):
 async def test_only_health_metrics_the_api_page_and_the_inspector_answer_without_a_key(app, client):
     del client.headers["Authorization"]
     without = {path for method, path in routes_of(app) if not path.startswith(("/api/", "/v1/", "/mcp"))}
-    assert without == {"/health/live", "/health/ready", "/metrics", "/docs", "/openapi.json", "/inspector"}
+    pages = {"/inspector", "/inspector/{name:path}"}
+    assert without == {"/health/live", "/health/ready", "/metrics", "/docs", "/openapi.json"} | pages
     for path in ("/mcp", "/v1/chat/completions"):
         assert (await client.post(f"http://test{path}", json={})).status_code == 401
     for path in without:
-        assert (await client.get(f"http://test{path}", follow_redirects=True)).status_code == 200
+        url = f"http://test{path}".replace("{name:path}", "app.js")
+        assert (await client.get(url, follow_redirects=True)).status_code == 200
     for path in ("/healthy", "/metrics2", "/docs2", "/openapi.json2", "/inspector2", "/health/../api/v1/spaces"):
         assert (await client.get(f"http://test{path}")).status_code == 401
 

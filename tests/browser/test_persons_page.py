@@ -29,6 +29,7 @@ async def test_the_header_says_what_the_key_may_do_and_offers_no_more(page, url,
     await expect(page.locator(".whose")).to_contain_text("may look · user:ada · until")
     await expect(page.get_by_role("link", name="Health")).to_have_count(0)
     await expect(page.get_by_role("link", name="Jobs")).to_be_visible()
+    await expect(page.get_by_role("radio", name="Live chat")).to_have_count(0)
     await page.goto(address(url, "/health"))
     await expect(page.get_by_text("your key reaches user:ada alone")).to_be_visible()
     await expect(page.get_by_role("img")).to_have_count(0)

@@ -115,7 +115,7 @@ function standing() {
     return { place, draw };
   });
   return {
-    element: h("div", { class: "results" }, panel(t("health.plots"), h("div", { class: "plots" }, plots.map((one) => one.element)), { note: t("health.no_history") }), panel(t("health.since_start"), h("div", { class: "since-start" }, tables.map((one) => one.place)))),
+    element: h("div", { class: "results" }, panel(t("health.plots"), h("div", { class: "plots" }, plots.map((one) => one.element)), { note: t("health.no_history") }), panel(t("health.since_start"), h("div", { class: "since-start" }, tables.map((one) => one.place)), { note: t("health.one_process") })),
     /** @param {readonly Reading[]} readings At least one; the last minute's. */
     draw: (readings) => {
       const [latest, previous, before] = [/** @type {Reading} */ (readings.at(-1)), readings.at(-2) ?? null, readings.length > 1 ? (readings[0]?.samples ?? null) : null];

@@ -21,174 +21,212 @@ const SETTLED_MS = 200;
 const IN_COMMON = ["persona", "scopes", "format", "as_of", "timeout_ms"];
 
 /** @type {import("../pages.js").Page} */
-export const playground = { name: "playground", title: "page.playground", show };
+export const playground = { name: "playground", title: "page.playground", show: (view) => new Playground(view).open() };
 
-/** @param {View} view */
-async function show(view) {
-  fill(view.root, loading());
-  /** The first spaces that the key reaches; a view that is in the address does not wait for them. @type {string[]} */
-  let names = [];
-  const lists = spaceLists();
-  const asking = spaceNames(view).then((found) => {
-    names = found;
-    fillLists(lists, found);
-  });
-  asking.catch(() => {}); // Told below, where it is waited for.
-  const opened = view.params.get("assembly");
+class Playground {
   /** @type {Asked} */
-  let asked = new Map();
+  asked = new Map();
   /** The settings to compare with, in the address as `against`. @type {Asked | null} */
-  let against = view.params.has("against") ? askedBy(new URLSearchParams(view.params.get("against") ?? "")) : null;
+  against = null;
   /** What the other call was asked. @type {Map<boolean, Asked>} */
-  const others = new Map();
-  /** @type {Set<string>} */
-  const unfolded = new Set();
-  const answer = h("div", { class: "results", "aria-busy": "false" });
-  const request = h("div", { class: "controls" });
-  let running = new AbortController();
-  let timer = 0;
-  let lastMoved = "";
+  others = new Map();
+  /** The first spaces that the key reaches. @type {string[]} */
+  names = [];
+  /** The groups of controls that are open. @type {Set<string>} */
+  unfolded = new Set();
+  lists = spaceLists();
+  answer = h("div", { class: "results", "aria-busy": "false" });
+  request = h("div", { class: "controls" });
+  plan = button(t("playground.plan_only"), () => void this.planOnly(), { title: t("playground.plan_only_title") });
+  running = new AbortController();
+  timer = 0;
+  lastMoved = "";
 
-  /** Only the last call shows its answer. @param {(signal: AbortSignal) => Promise<() => void>} work Gives what is to be done with the page. */
-  const alone = async (work) => {
-    clearTimeout(timer);
-    running.abort();
-    running = new AbortController();
-    const signal = AbortSignal.any([running.signal, view.signal]);
-    answer.setAttribute("aria-busy", "true");
-    try {
-      const draw = await work(signal);
-      showErrors(form, []);
-      keeping(answer, draw);
-    } catch (error) {
-      if (isAbort(error) || signal.aborted) return;
-      const other = error instanceof Problem ? showErrors(form, error.errors) : [];
-      fill(answer, errorPanel(error, () => void run()));
-      if (other.length === 0) form.querySelector(".error:not([hidden])")?.scrollIntoView({ block: "nearest" });
-    }
-    answer.setAttribute("aria-busy", "false");
-  };
+  /** @param {View} view */
+  constructor(view) {
+    this.view = view;
+    this.form = this.formOf();
+    view.signal.addEventListener("abort", () => clearTimeout(this.timer));
+  }
+
+  /** A view that is in the address does not wait for the names of spaces. */
+  async open() {
+    const { params, root } = this.view;
+    fill(root, loading());
+    const asking = this.askNames();
+    asking.catch(() => {}); // Told below, where it is waited for.
+    const opened = params.get("assembly");
+    if (params.has("against")) this.against = askedBy(new URLSearchParams(params.get("against") ?? ""));
+    if (params.size === 0) await asking;
+    if (opened === null) this.asked = params.size > 0 ? askedBy(params) : await lastAsked(this.view, this.names);
+    else await this.openLogged(opened);
+    this.drawRequest();
+    fill(root, h("h1", { class: "spoken" }, t("page.playground")), h("div", { class: "two" }, this.form, this.answer), ...this.lists.values());
+    if (opened === null && isComplete(this.asked)) await this.run();
+    await asking;
+    if (opened === null && !isComplete(this.asked)) this.hint();
+  }
+
+  async askNames() {
+    /** @type {Api.Page_SpaceReply_} */
+    const page = await this.view.api.get("/spaces", { query: { limit: 200 }, signal: this.view.signal });
+    this.names = page.items.map((space) => space.name);
+    fillLists(this.lists, this.names);
+  }
+
+  /** @param {string} id */
+  openLogged(id) {
+    return this.alone(async (signal) => {
+      const found = await logged(this.view, id, signal);
+      this.asked = askedIn({ space: found.space, query: found.query, ...found.request });
+      return () => fill(this.answer, loggedNotice(this.view, found, () => void this.run()), result(this.view, found, found.request, null));
+    });
+  }
 
   /** @param {string} [moved] The slider that was moved: its positions are one step of the browser's history. */
-  const run = (moved = "") =>
-    alone(async (signal) => {
-      const params = paramsOf(asked);
-      if (against) params.set("against", paramsOf(against).toString());
-      view.note(params, { replace: moved !== "" && moved === lastMoved });
-      lastMoved = moved;
+  run(moved = "") {
+    return this.alone(async (signal) => {
+      this.noteAsked(moved);
+      const { asked, against, view } = this;
       const ask = (/** @type {Asked} */ of) => view.api.post(callOf(of).path, { ...bodyOf(of), record: false, trace: true }, { signal });
       const [body, live] = [bodyOf(asked), isLive(asked)];
       const [reply, before] = await Promise.all([ask(asked), against && ask(against)]);
       return () => {
-        fill(answer, before && comparison(before, reply, button(t("compare.stop"), () => compareWith(null))), live && livePlan(reply.plan), result(view, reply, body, choose));
+        const compared = before && comparison(before, reply, button(t("compare.stop"), () => this.compareWith(null)));
+        fill(this.answer, compared, live && livePlan(reply.plan), result(view, reply, body, this));
         view.announce(t("result.announced", { entries: reply.entries.length, tokens: reply.tokens.total }));
       };
     });
+  }
 
-  const planOnly = () =>
-    alone(async (signal) => {
+  planOnly() {
+    return this.alone(async (signal) => {
       /** @type {Api.LivePlanReply} */
-      const plan = await view.api.post("/context/plan", planBodyOf(bodyOf(asked)), { signal });
+      const plan = await this.view.api.post("/context/plan", planBodyOf(bodyOf(this.asked)), { signal });
       return () => {
-        fill(answer, livePlan(plan, { alone: true }));
-        view.announce(t("plan.announced", { people: plan.viewers.filter((one) => one.reads.length > 0).length }));
+        fill(this.answer, livePlan(plan, { alone: true }));
+        this.view.announce(t("plan.announced", { people: plan.viewers.filter((one) => one.reads.length > 0).length }));
       };
     });
+  }
 
-  const runSettled = (/** @type {string} */ moved) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => void run(moved), SETTLED_MS);
-  };
-  view.signal.addEventListener("abort", () => clearTimeout(timer));
+  /** Only the last call shows its answer. @param {(signal: AbortSignal) => Promise<() => void>} work Gives what is to be done with the page. */
+  async alone(work) {
+    clearTimeout(this.timer);
+    this.running.abort();
+    this.running = new AbortController();
+    const signal = AbortSignal.any([this.running.signal, this.view.signal]);
+    this.answer.setAttribute("aria-busy", "true");
+    try {
+      const draw = await work(signal);
+      showErrors(this.form, []);
+      keeping(this.answer, draw);
+    } catch (error) {
+      if (isAbort(error) || signal.aborted) return;
+      const others = error instanceof Problem ? showErrors(this.form, error.errors) : [];
+      fill(this.answer, errorPanel(error, () => void this.run()));
+      if (others.length === 0) this.form.querySelector(".error:not([hidden])")?.scrollIntoView({ block: "nearest" });
+    }
+    this.answer.setAttribute("aria-busy", "false");
+  }
 
-  const compareWith = (/** @type {Asked | null} */ settings) => {
-    against = settings;
+  /** A slider is on its way: ask when it rests. @param {string} moved */
+  runSettled(moved) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.run(moved), SETTLED_MS);
+  }
+
+  /** @param {string} moved */
+  noteAsked(moved) {
+    const params = paramsOf(this.asked);
+    if (this.against) params.set("against", paramsOf(this.against).toString());
+    this.view.note(params, { replace: moved !== "" && moved === this.lastMoved });
+    this.lastMoved = moved;
+  }
+
+  /** @param {Asked | null} settings */
+  compareWith(settings) {
+    this.against = settings;
     if (settings) toast(t("compare.kept"));
-    void run();
-  };
+    void this.run();
+  }
 
-  /** An entry is put into one list of ids, or taken out of it. @type {import("./playground/result.js").Choose} */
-  const choose = {
-    isIn: (list, id) => linesOf(asked.get(`overrides.${list}`) ?? "").includes(id),
-    toggle: (list, id) => {
-      for (const name of /** @type {const} */ (["must_include", "exclude"])) {
-        const ids = linesOf(asked.get(`overrides.${name}`) ?? "");
-        const kept = ids.filter((one) => one !== id);
-        if (name === list && kept.length === ids.length) kept.push(id);
-        asked.set(`overrides.${name}`, kept.join("\n"));
-      }
-      drawRequest();
-      void run();
-    },
-  };
+  /** @param {"must_include" | "exclude"} list @param {string} id */
+  isIn(list, id) {
+    return linesOf(this.asked.get(`overrides.${list}`) ?? "").includes(id);
+  }
 
-  const fillSample = () => {
-    asked.set("batch", JSON.stringify(sampleBatch(names, asked.get("persona") ?? "")));
-    asked.set("stream", asked.get("stream") || names.find((name) => name.startsWith("stream:")) || "stream:chat:sample");
-    drawRequest();
-    void run();
-  };
+  /** An entry is put into one list of ids, or taken out of it; never in both. @param {"must_include" | "exclude"} list @param {string} id */
+  toggle(list, id) {
+    const wasIn = this.isIn(list, id);
+    for (const name of ["must_include", "exclude"]) {
+      const kept = linesOf(this.asked.get(`overrides.${name}`) ?? "").filter((one) => one !== id);
+      if (name === list && !wasIn) kept.push(id);
+      this.asked.set(`overrides.${name}`, kept.join("\n"));
+    }
+    this.drawRequest();
+    void this.run();
+  }
 
-  /** @param {boolean} live */
-  const switchTo = (live) => {
-    others.set(isLive(asked), asked);
-    const common = [...asked].filter(([name]) => name.startsWith("overrides.") || IN_COMMON.includes(name));
-    asked = new Map([...(others.get(live) ?? []), ...common]);
-    against = null;
-    if (live && !asked.has("stream")) {
-      asked.set("stream", "");
-      fillSample();
+  /** To the other call, with what both have. @param {boolean} live */
+  switchTo(live) {
+    this.others.set(isLive(this.asked), this.asked);
+    const common = [...this.asked].filter(([name]) => name.startsWith("overrides.") || IN_COMMON.includes(name));
+    this.asked = new Map([...(this.others.get(live) ?? []), ...common]);
+    this.against = null;
+    if (live && !this.asked.has("stream")) {
+      this.fillSample();
       return;
     }
-    drawRequest();
-    if (isComplete(asked)) void run();
-    else hint();
-  };
-
-  const hint = () => fill(answer, empty(t(names.length > 0 ? "playground.choose" : "playground.no_spaces")));
-  const drawRequest = () => {
-    fill(request, calls(isLive(asked), switchTo), controls(asked, { onchange: () => void run(), onmove: runSettled, onsample: fillSample }, lists, unfolded), loggedPrompts(view, () => asked.get(isLive(asked) ? "stream" : "space") ?? ""));
-    plan.hidden = !isLive(asked);
-  };
-
-  const plan = button(t("playground.plan_only"), () => void planOnly(), { title: t("playground.plan_only_title") });
-  const form = h(
-    "form",
-    {
-      class: "asking",
-      "aria-label": t("playground.request"),
-      onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), void run()),
-      onkeydown: (/** @type {KeyboardEvent} */ event) => {
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void run();
-      },
-    },
-    panel(t("playground.request"), request),
-    h(
-      "div",
-      { class: "run" },
-      h("button", { type: "submit", class: "button", "data-kind": "primary" }, t("playground.run"), keys("Ctrl", "↵")),
-      plan,
-      button(t("compare.start"), () => compareWith(new Map(asked)), { title: t("compare.start_title") }),
-      button(t("playground.curl"), () => void copy(t("playground.curl"), curlOf(asked))),
-      button(t("playground.python"), () => void copy(t("playground.python"), pythonOf(asked))),
-    ),
-  );
-
-  if (opened !== null) {
-    await alone(async (signal) => {
-      const found = await logged(view, opened, signal);
-      asked = askedIn({ space: found.space, query: found.query, ...found.request });
-      return () => fill(answer, loggedNotice(view, found, () => void run()), result(view, found, found.request, null));
-    }).finally(drawRequest);
-  } else {
-    if (view.params.size === 0) await asking;
-    asked = view.params.size > 0 ? askedBy(view.params) : await lastAsked(view, names);
-    drawRequest();
+    this.drawRequest();
+    if (isComplete(this.asked)) void this.run();
+    else this.hint();
   }
-  fill(view.root, h("h1", { class: "spoken" }, t("page.playground")), h("div", { class: "two" }, form, answer), ...lists.values());
-  if (opened === null && isComplete(asked)) await run();
-  await asking;
-  if (opened === null && !isComplete(asked)) hint();
+
+  fillSample() {
+    this.asked.set("batch", JSON.stringify(sampleBatch(this.names, this.asked.get("persona") ?? "")));
+    this.asked.set("stream", this.asked.get("stream") || this.names.find((name) => name.startsWith("stream:")) || "stream:chat:sample");
+    this.drawRequest();
+    void this.run();
+  }
+
+  hint() {
+    fill(this.answer, empty(t(this.names.length > 0 ? "playground.choose" : "playground.no_spaces")));
+  }
+
+  drawRequest() {
+    const live = isLive(this.asked);
+    const does = { onchange: () => void this.run(), onmove: (/** @type {string} */ name) => this.runSettled(name), onsample: () => this.fillSample() };
+    const switcher = calls(live, (wanted) => this.switchTo(wanted));
+    fill(this.request, switcher, controls(this.asked, does, this.lists, this.unfolded), loggedPrompts(this.view, () => this.asked.get(live ? "stream" : "space") ?? ""));
+    this.plan.hidden = !live;
+    // A key of a person's own space reaches no stream.
+    void this.view.api.whose().then((whose) => (switcher.hidden = !live && whose?.spaces?.every((space) => !space.startsWith("stream:")) === true));
+  }
+
+  formOf() {
+    return h(
+      "form",
+      {
+        class: "asking",
+        "aria-label": t("playground.request"),
+        onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), void this.run()),
+        onkeydown: (/** @type {KeyboardEvent} */ event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void this.run();
+        },
+      },
+      panel(t("playground.request"), this.request),
+      h(
+        "div",
+        { class: "run" },
+        h("button", { type: "submit", class: "button", "data-kind": "primary" }, t("playground.run"), keys("Ctrl", "↵")),
+        this.plan,
+        button(t("compare.start"), () => this.compareWith(new Map(this.asked)), { title: t("compare.start_title") }),
+        button(t("playground.curl"), () => void copy(t("playground.curl"), curlOf(this.asked))),
+        button(t("playground.python"), () => void copy(t("playground.python"), pythonOf(this.asked))),
+      ),
+    );
+  }
 }
 
 /** Which of the two calls is made. @param {boolean} live @param {(live: boolean) => void} onchange */
@@ -209,13 +247,6 @@ function keeping(place, draw) {
   if (!focused) return;
   const again = place.querySelector(`[data-id="${id}"] [data-does="${does}"]`) ?? place.querySelector(".prompt");
   if (again instanceof HTMLElement) again.focus({ preventScroll: true });
-}
-
-/** @param {View} view */
-async function spaceNames(view) {
-  /** @type {Api.Page_SpaceReply_} */
-  const page = await view.api.get("/spaces", { query: { limit: 200 }, signal: view.signal });
-  return page.items.map((space) => space.name);
 }
 
 /**

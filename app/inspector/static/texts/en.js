@@ -385,6 +385,7 @@ export default {
   "cache.query_vector": "vectors of questions",
   "health.top": "highest {value}",
   "health.since_start": "Since the process started",
+  "health.one_process": "Of the process that answers; the queue is the same for all.",
   "health.did_without": "Assemblies that did without a part",
   "health.stage": "Stage",
   "health.count": "Times",

@@ -384,6 +384,7 @@ const texts = {
   "cache.query_vector": "vettori delle domande",
   "health.top": "massimo {value}",
   "health.since_start": "Dall'avvio del processo",
+  "health.one_process": "Del processo che risponde; la coda è la stessa per tutti.",
   "health.did_without": "Composizioni senza una parte",
   "health.stage": "Fase",
   "health.count": "Volte",
