@@ -249,10 +249,10 @@ const texts = {
 
   // Anima
   "page.soul": "Anima",
-  "role.reader": "lettore",
-  "role.writer": "scrittore",
-  "role.editor": "redattore",
-  "role.administrator": "amministratore",
+  "role_name.reader": "lettore",
+  "role_name.writer": "scrittore",
+  "role_name.editor": "redattore",
+  "role_name.administrator": "amministratore",
   "soul.whose": "Di chi",
   "soul.blocks": "Blocchi",
   "soul.blocks_note": "Chi è l'agente. Quelli attivi aprono ogni prompt, in quest'ordine.",
@@ -362,6 +362,7 @@ const texts = {
   "talks.entries": "Ricordato",
   "talks.no_entries": "Di questo turno finora non è stato ricordato nulla.",
   "talks.corrections": "Corretto",
+  "talks.more": "e altre {count}",
   "talks.open_entry": "Apri in Memoria",
   "talks.turn_id": "Turno",
   "talks.scope": "Vale in",
