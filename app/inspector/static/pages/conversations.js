@@ -80,7 +80,7 @@ async function show(view) {
   fill(
     view.root,
     h("h1", { class: "spoken" }, t("page.conversations")),
-    !mayForget && h("p", { class: "notice", "data-tone": "plain" }, t("talks.read_only", { role: tValue("role", role) })),
+    !mayForget && h("p", { class: "notice", "data-tone": "plain" }, t("talks.read_only", { role: tValue("role_name", role) })),
     space ? pages : empty(t("playground.no_spaces")),
   );
   if (!space) return;

@@ -400,10 +400,10 @@ export default {
 
   // Soul
   "page.soul": "Soul",
-  "role.reader": "reader",
-  "role.writer": "writer",
-  "role.editor": "editor",
-  "role.administrator": "administrator",
+  "role_name.reader": "reader",
+  "role_name.writer": "writer",
+  "role_name.editor": "editor",
+  "role_name.administrator": "administrator",
   "soul.whose": "Whose soul",
   "soul.blocks": "Blocks",
   "soul.blocks_note": "Who the agent is. The active ones open every prompt, in this order.",
@@ -513,6 +513,7 @@ export default {
   "talks.entries": "Remembered",
   "talks.no_entries": "Nothing was remembered of this turn so far.",
   "talks.corrections": "Put right",
+  "talks.more": "and {count} more",
   "talks.open_entry": "Open in Memory",
   "talks.turn_id": "Turn",
   "talks.scope": "Holds in",
