@@ -171,6 +171,7 @@ async def test_counts_of_a_space_are_those_of_the_tenant_alone(client, connect, 
     assert empty == {
         "name": SPACE,
         "created_at": None,
+        "writable": True,
         "entries": {"memories": 0, "episodes": 0, "procedures": 0},
     }
     assert (await stranger.get("/spaces")).json()["items"] == []

@@ -483,9 +483,9 @@ declare namespace Api {
   interface LivePlanReply {
     viewers: Array<PickReply>;
     passed_over: Array<string>;
-    episodes: SourceReply;
-    lore: SourceReply;
-    records: SourceReply;
+    episodes: app__schemas__live__SourceReply;
+    lore: app__schemas__live__SourceReply;
+    records: app__schemas__live__SourceReply;
     reads_nothing: boolean;
     degraded?: Array<string>;
   }
@@ -966,19 +966,20 @@ declare namespace Api {
     recorded_at: string;
     reason: string;
   }
-  interface SourceReply {
-    read: boolean;
-    why: string;
-  }
+  type SourceState = "said" | "changed" | "deleted" | "purged" | "out_of_reach";
   interface SourceTurnBody {
     id: string;
     space?: string | null;
     whole_batch?: boolean;
   }
+  interface SourcesReply {
+    items: Array<app__schemas__turns__SourceReply>;
+  }
   interface SpaceReply {
     name: string;
     created_at: string | null;
     entries: EntryCounts;
+    writable: boolean;
   }
   type Speaker = "user" | "assistant" | "bot" | "system" | "tool";
   interface StablePrefixReply {
@@ -1090,5 +1091,17 @@ declare namespace Api {
     dropped?: Array<DroppedReply> | null;
     timings_ms?: Record<string, number> | null;
     plan?: Record<string, any> | null;
+  }
+  interface app__schemas__live__SourceReply {
+    read: boolean;
+    why: string;
+  }
+  interface app__schemas__turns__SourceReply {
+    id: string;
+    turn: string | null;
+    position: number | null;
+    at: string | null;
+    state: SourceState;
+    message: MessageReply | null;
   }
 }
