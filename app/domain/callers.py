@@ -76,13 +76,9 @@ class Caller:
             raise ForbiddenError(f"this key does not reach the space {name}")
         return SpaceKey(self.tenant_id, name)
 
-    def may_write(self, name: str) -> bool:
-        """Whether the key may write to a space."""
-        return self.may_touch(name) and self.role >= _writer_of(name)
-
     def writable_space(self, name: str) -> SpaceKey:
         """Address a space for writing: lore needs an editor, everything else a writer."""
-        self.require(_writer_of(name))
+        self.require(Role.EDITOR if name.startswith("lore:") else Role.WRITER)
         return self.space(name)
 
     def token(self, name: str, role: Role, lifetime_s: float) -> NewKey:
@@ -94,7 +90,3 @@ class Caller:
         self.require(max(role, Role.WRITER))
         space = self.space(name)
         return NewKey(f"token for {space.name}", role, (space.name,), lifetime_s, self.expires_at)
-
-
-def _writer_of(space: str) -> Role:
-    return Role.EDITOR if space.startswith("lore:") else Role.WRITER

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
+from uuid import UUID
 
 from app.domain.entries import Author, Entry
 from app.domain.ids import PublicId
 
-By = Literal["ids", "content", "turn", "author", "time", "wish"]
+By = Literal["ids", "content", "turn", "session", "author", "time", "wish"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +18,7 @@ class Selector:
 
     Attributes:
         content: The exact text, blind to case, spacing and outer punctuation.
-        turn: The turn in which it was said.
+        turn: The turn in which it was said; `session`: the session.
         author: The fields that are given must be equal.
         since: When it was first recorded, at the earliest.
         until: The same, exclusive.
@@ -27,6 +28,7 @@ class Selector:
     ids: tuple[PublicId, ...] = ()
     content: str | None = None
     turn: PublicId | None = None
+    session: UUID | None = None
     author: Author | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -42,6 +44,8 @@ class Selector:
             return "content"
         if self.turn is not None:
             return "turn"
+        if self.session is not None:
+            return "session"
         return "author" if self.author is not None else "time"
 
 

@@ -6,7 +6,6 @@ from pydantic import ConfigDict, Field
 
 from app.consolidation.records import Action, Why
 from app.consolidation.service import Report
-from app.domain.callers import Caller
 from app.domain.entries import Category, Tier
 from app.entries.ports import SpaceSummary
 from app.profile.service import PER_CATEGORY, PER_CATEGORY_LIMIT, Profile, profile_text
@@ -33,19 +32,17 @@ class EntryCounts(WireModel):
 
 
 class SpaceReply(WireModel):
-    """What is in a space. `created_at` is null before the first write; `writable`: whether the key may write there."""
+    """What is in a space. `created_at` is null before the first write."""
 
     name: str
     created_at: Instant | None
     entries: EntryCounts
-    writable: bool
 
 
-def space_json(summary: SpaceSummary, caller: Caller) -> dict[str, Any]:
+def space_json(summary: SpaceSummary) -> dict[str, Any]:
     """A space as JSON has it."""
     return {
         "name": summary.name,
-        "writable": caller.may_write(summary.name),
         "created_at": summary.created_at and wire_time(summary.created_at),
         "entries": {tier.value: summary.entries[tier] for tier in Tier},
     }

@@ -6,14 +6,16 @@ from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 import orjson
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from app.corrections.records import Correction
 from app.domain.entries import Author, Tier
 from app.domain.evidence import Derived
+from app.domain.ids import PublicId, parse_id
 from app.domain.spaces import SpaceKey
 from app.schemas.common import (
     PAGE_ITEMS,
+    PAGE_ITEMS_LIMIT,
     IdCursor,
     Instant,
     Line,
@@ -28,9 +30,20 @@ from app.schemas.common import (
 )
 from app.schemas.corrections import CorrectionReply, correction_json
 from app.schemas.entries import AuthorBody
-from app.turns.ports import Erasure, MessageQuery
-from app.turns.records import TURN_CHARS, Conversation, Job, JobState, Message, Session, Speaker, Task, Turn
-from app.turns.service import Posted, PostedTurn
+from app.turns.ports import Erasure, JobQuery, MessageQuery, SessionQuery
+from app.turns.records import (
+    SUBJECT_KIND,
+    TURN_CHARS,
+    Conversation,
+    Job,
+    JobState,
+    Message,
+    Session,
+    Speaker,
+    Task,
+    Turn,
+)
+from app.turns.service import Posted, PostedTurn, session_position
 from app.turns.sources import EntrySource, SourceState
 
 TURN_MESSAGES = 200
@@ -305,11 +318,24 @@ class EndedReply(WireModel):
 
 
 class SessionsQuery(WireModel):
-    """Which sessions to list, the latest first."""
+    """Which sessions to list, the latest first: those that went on at `from` or later, and had begun before `to`."""
 
     space: SpaceName
+    since: Instant | None = Field(None, alias="from")
+    until: Instant | None = Field(None, alias="to")
     limit: PageLimit = PAGE_ITEMS
     cursor: NameCursor | None = None
+
+    @model_validator(mode="after")
+    def _range(self) -> Self:
+        if self.since and self.until and self.until <= self.since:
+            raise ValueError("to must be after from")
+        return self
+
+    def to_domain(self, space: SpaceKey) -> SessionQuery:
+        """As the use case has it, with one session more than the page."""
+        before = None if self.cursor is None else session_position(self.cursor)
+        return SessionQuery(space, self.limit + 1, before, self.since, self.until)
 
 
 class MessagesQuery(WireModel):
@@ -317,6 +343,7 @@ class MessagesQuery(WireModel):
 
     space: SpaceName
     session: Line | None = None
+    author: Line | None = Field(None, description="Whose: their id or their name, exactly.")
     query: Query = ""
     since: Instant | None = Field(None, alias="from")
     until: Instant | None = Field(None, alias="to")
@@ -334,7 +361,7 @@ class MessagesQuery(WireModel):
     def to_domain(self, space: SpaceKey, session: UUID | None) -> MessageQuery:
         """As the use case has it, with one message more than the page where there is a next one."""
         limit = self.limit if self.query.strip() else self.limit + 1
-        return MessageQuery(space, limit, session, (), self.since, self.until, self.cursor)
+        return MessageQuery(space, limit, session, (), self.since, self.until, self.cursor, self.author)
 
 
 class JobReply(WireModel):
@@ -362,13 +389,33 @@ class JobWithCorrections(JobReply):
     corrections: list[CorrectionReply]
 
 
+def _subject_id(value: Any) -> PublicId:
+    found = value if isinstance(value, PublicId) else parse_id(value) if isinstance(value, str) else None
+    if found is None or found.kind not in SUBJECT_KIND.values():
+        raise ValueError("must be the id of a turn or a conversation, such as trn_…")
+    return found
+
+
+_SubjectId = Annotated[
+    PublicId, BeforeValidator(_subject_id), WithJsonSchema({"type": "string", "pattern": "^(trn|cnv)_[0-9a-v]{52}$"})
+]
+
+
 class JobsQuery(WireModel):
     """Which jobs to list, newest first."""
 
     space: SpaceName | None = None
     state: JobState | None = None
+    subjects: Annotated[tuple[_SubjectId, ...], Field(max_length=PAGE_ITEMS_LIMIT)] = Field(
+        (), alias="subject", description="The turns and conversations that they work on."
+    )
     limit: PageLimit = PAGE_ITEMS
     cursor: IdCursor | None = None
+
+    def to_domain(self) -> JobQuery:
+        """As the use case has it, with one job more than the page."""
+        spaces = None if self.space is None else (self.space,)
+        return JobQuery(self.limit + 1, spaces, self.state, self.subjects, self.cursor)
 
 
 class HistorySettingsBody(WireModel):

@@ -135,7 +135,7 @@ class PostgresForgettingUnit(PostgresUnit):
         """Take out of what was said what some entries say, and all that a selector names."""
         ids = [entry.id.uuid for entry in entries]
         erased = statements(texts)
-        selects = selector is not None and selector.by in {"turn", "author", "time"}
+        selects = selector is not None and selector.by in {"turn", "session", "author", "time"}
         of = {"ids": ids, "texts": list(erased), "selects": selects, **_others(selector or Selector())}
         await self._connection.execute(_SQL["forget_summaries"], {**self._address, "ids": ids})
         await self._erase_logged(erased)
@@ -209,6 +209,7 @@ def _others(selector: Selector) -> Parameters:
     author = selector.author or Author()
     return {
         "turn": selector.turn and selector.turn.uuid,
+        "session": selector.session,
         "author_id": author.id,
         "author_name": author.name,
         "author_platform": author.platform,

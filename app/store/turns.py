@@ -22,7 +22,7 @@ from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import connected, tenant_pipeline, tenant_transaction
 from app.store.queries import load
 from app.store.queue import Queue
-from app.turns.ports import Erasure, MessageQuery
+from app.turns.ports import Erasure, JobQuery, MessageQuery, SessionQuery
 from app.turns.records import (
     CONVERSATION_GAP,
     SUBJECT_KIND,
@@ -150,6 +150,7 @@ class PostgresTurns:
             "since": query.since,
             "until": query.until,
             "before": query.before,
+            "author": query.author,
             "limit": query.limit,
         }
         name = "search_messages" if query.terms else "list_messages"
@@ -210,20 +211,26 @@ class PostgresTurns:
         await self.enqueue(connection, tenant_id, work)
         return tuple(PublicId(turn, space_id, IdKind.TURN) for turn in revised), len(work)
 
-    async def sessions(self, space: SpaceKey, limit: int, before: tuple[datetime, UUID] | None) -> tuple[Session, ...]:
+    async def sessions(self, query: SessionQuery) -> tuple[Session, ...]:
         """The sessions of a space, the latest first."""
-        last_at, last_id = before or (None, None)
-        parameters = {"id": None, "limit": limit, "last_at": last_at, "before": last_id}
-        address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
-        return tuple(
-            _session(r) for r in await self._fetch(space.tenant_id, "list_sessions", {**address, **parameters})
-        )
+        last_at, last_id = query.before or (None, None)
+        parameters = {
+            "tenant_id": query.space.tenant_id,
+            "space_id": query.space.space_id,
+            "id": None,
+            "since": query.since,
+            "until": query.until,
+            "limit": query.limit,
+            "last_at": last_at,
+            "before": last_id,
+        }
+        return tuple(map(_session, await self._fetch(query.space.tenant_id, "list_sessions", parameters)))
 
     async def session(self, tenant_id: UUID, session: PublicId) -> Session | None:
         """A session with its conversations, the latest first."""
         address = _address(tenant_id, session)
         async with tenant_transaction(self.pool, tenant_id) as connection:
-            wanted = {**address, "limit": 1, "last_at": None, "before": None}
+            wanted = {**address, "limit": 1, "last_at": None, "before": None, "since": None, "until": None}
             rows = await _rows(connection, _SQL["list_sessions"], wanted)
             if not rows:
                 return None
@@ -360,23 +367,23 @@ class PostgresTurns:
             rows = await _rows(connection, _JOBS["find_job"], _address(tenant_id, job_id))
         return _job(rows[0]) if rows else None
 
-    async def jobs(
-        self, tenant_id: UUID, spaces: Sequence[str] | None, state: JobState | None, limit: int, before: UUID | None
-    ) -> tuple[Job, ...]:
+    async def jobs(self, tenant_id: UUID, query: JobQuery) -> tuple[Job, ...]:
         """Jobs, newest first."""
-        names = None if spaces is None else list(spaces)
+        state = query.state
         is_running = {JobState.WAITING: False, JobState.RUNNING: True}.get(state) if state is not None else None
-        stored = JobState.WAITING if is_running else state
         parameters = {
             "tenant_id": tenant_id,
-            "spaces": names,
-            "state": stored,
+            "spaces": None if query.spaces is None else list(query.spaces),
+            "state": JobState.WAITING if is_running else state,
             "is_running": is_running,
-            "limit": limit,
-            "before": before,
+            "subject_spaces": [subject.space_id for subject in query.subjects],
+            "subjects": [subject.uuid for subject in query.subjects],
+            "limit": query.limit,
+            "before": query.before,
         }
+        statement = _JOBS["jobs_of_subjects" if query.subjects else "list_jobs"]
         async with tenant_transaction(self.pool, tenant_id) as connection:
-            return tuple(map(_job, await _rows(connection, _JOBS["list_jobs"], parameters)))
+            return tuple(map(_job, await _rows(connection, statement, parameters)))
 
     async def retry(self, tenant_id: UUID, job: Job) -> None:
         """Queue a failed job again."""

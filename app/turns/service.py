@@ -15,8 +15,8 @@ from app.domain.ids import IdKind, PublicId, find_id
 from app.domain.spaces import SpaceKey
 from app.text.terms import query_terms, term_hash
 from app.turns.documents import personal_space
-from app.turns.ports import Erasure, JobStore, MessageQuery, NewId, TurnStore, WorkingMemory
-from app.turns.records import Job, JobState, Message, NewMessage, NewTurn, Session, Speaker, Task, Turn, session_uuid
+from app.turns.ports import Erasure, JobQuery, JobStore, MessageQuery, NewId, SessionQuery, TurnStore, WorkingMemory
+from app.turns.records import Job, Message, NewMessage, NewTurn, Session, Speaker, Task, Turn, session_uuid
 from app.turns.remembered import may_be_remembered, spaces_of
 from app.turns.sources import SOURCES, EntrySource, reaches, source_of, sources_by_id
 
@@ -180,9 +180,7 @@ class TurnService:
         terms = tuple(term_hash(term.term) for term in query_terms(words))
         if not terms:
             return ()
-        return await self.store.messages(
-            MessageQuery(query.space, query.limit, query.session, terms, query.since, query.until)
-        )
+        return await self.store.messages(replace(query, terms=terms))
 
     async def edit(
         self,
@@ -223,9 +221,9 @@ class TurnService:
             raise PreconditionFailedError(f"{message_id} is at version {message.version}, not {if_version}")
         return message
 
-    async def sessions(self, space: SpaceKey, limit: int, before: tuple[datetime, UUID] | None) -> tuple[Session, ...]:
-        """The sessions of a space, the latest first, `before` exclusive."""
-        return await self.store.sessions(space, limit, before)
+    async def sessions(self, query: SessionQuery) -> tuple[Session, ...]:
+        """The sessions of a space, the latest first."""
+        return await self.store.sessions(query)
 
     async def session(self, caller: Caller, session: PublicId) -> Session:
         """A session with its conversations.
@@ -320,12 +318,11 @@ class JobService:
             raise NotFoundError(f"no job {job_id}")
         return job
 
-    async def listing(
-        self, caller: Caller, *, spaces: Sequence[str] | None, state: JobState | None, limit: int, before: UUID | None
-    ) -> tuple[Job, ...]:
+    async def listing(self, caller: Caller, query: JobQuery) -> tuple[Job, ...]:
         """Jobs within the key's reach, newest first."""
-        reach = caller.spaces if spaces is None else [caller.space(name).name for name in spaces]
-        return await self.store.jobs(caller.tenant_id, None if reach is None else sorted(reach), state, limit, before)
+        reach = caller.spaces if query.spaces is None else [caller.space(name).name for name in query.spaces]
+        within = replace(query, spaces=None if reach is None else tuple(sorted(reach)))
+        return await self.store.jobs(caller.tenant_id, within)
 
     async def retry(self, caller: Caller, job_id: PublicId) -> Job:
         """Have a job that failed tried again.

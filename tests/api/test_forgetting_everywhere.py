@@ -78,7 +78,7 @@ async def come_back(client, runtime, tenant, turn):
         await client.post(f"/assemblies/{item['id']}/replay")
 
 
-@pytest.mark.parametrize("how", ["id", "content", "turn", "time", "wish", "space"])
+@pytest.mark.parametrize("how", ["id", "content", "turn", "session", "time", "wish", "space"])
 async def test_nothing_is_left_of_it_anywhere(client, work, runtime, tenant, database_url, *, how):
     """del-01, del-04, del-05, del-06: in no table, whatever is done afterwards; the receipt verifies."""
     turn, memory = await done_everything(client, work)
@@ -95,6 +95,11 @@ async def test_nothing_is_left_of_it_anywhere(client, work, runtime, tenant, dat
             await forget(client, OWN, turn=second["turn"])
             await work()
             receipt = (await forget(client, OWN, turn=turn["id"]))["receipt"]
+        case "session":
+            asked = {"space": OWN, "session": turn["session"], "dry_run": True}
+            before = (await client.post("/forget", json=asked)).json()["receipt"]
+            receipt = (await forget(client, OWN, session="s"))["receipt"]
+            assert (receipt["ids"], receipt["removed"], receipt["by"]) == (before["ids"], before["removed"], "session")
         case "time":
             receipt = (await forget(client, OWN, since="2020-01-01T00:00:00Z"))["receipt"]
         case "wish":

@@ -122,6 +122,8 @@ async def test_a_key_of_another_space_reaches_nothing_on_any_route(app, client, 
         assert SECRET not in reply.text, (method, path)
         if path == "/api/v1/spaces":
             assert reply.json() == {"items": [], "next_cursor": None}
+        elif path == "/api/v1/tokens/own":
+            assert reply.json()["spaces"] == ["user:other"]
         else:
             assert reply.status_code in (403, 404), (method, path)
             assert reply.status_code == 404 or "{id}" not in path
@@ -171,7 +173,6 @@ async def test_counts_of_a_space_are_those_of_the_tenant_alone(client, connect, 
     assert empty == {
         "name": SPACE,
         "created_at": None,
-        "writable": True,
         "entries": {"memories": 0, "episodes": 0, "procedures": 0},
     }
     assert (await stranger.get("/spaces")).json()["items"] == []

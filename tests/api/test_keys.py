@@ -212,3 +212,13 @@ async def test_a_command_that_makes_no_sense_says_so(settings, arguments):
     result = await ricordo(*arguments)
     assert result.exit_code in (1, 2)
     assert result.output
+
+
+async def test_a_key_reads_what_it_may_do(client, tenant, connect):
+    of_all = {"role": "administrator", "spaces": None, "expires_at": None}
+    assert (await client.get("/tokens/own")).json() == of_all
+    limited = connect(tenant.issue(Role.EDITOR, ("user:2", "lore:a")))
+    assert (await limited.get("/tokens/own")).json() == {**of_all, "role": "editor", "spaces": ["lore:a", "user:2"]}
+    token = (await client.post("/tokens", json={"space": SPACE, "role": "reader"})).json()
+    known = (await connect(token["token"]).get("/tokens/own")).json()
+    assert known == {"role": "reader", "spaces": [SPACE], "expires_at": token["expires_at"]}

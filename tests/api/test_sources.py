@@ -169,19 +169,3 @@ async def test_only_what_contradicts_another_is_listed_when_that_is_asked(client
     for unresolved, texts in ((True, ["I live in Rome.", "I live in Turin."]), (False, ["I have two dogs."])):
         found = (await client.get("/memories", params={"space": SPACE, "unresolved": unresolved})).json()["items"]
         assert [entry["text"] for entry in found] == texts
-
-
-async def test_a_space_says_whether_the_key_may_write_there(client, connect, tenant):
-    for space in (SPACE, "lore:giulia"):
-        await client.post("/memories", json={"space": space, "text": "It is a town by the sea."})
-    expected = {
-        Role.READER: (False, False),
-        Role.WRITER: (True, False),
-        Role.EDITOR: (True, True),
-        Role.ADMINISTRATOR: (True, True),
-    }
-    for role, writable in expected.items():
-        caller = connect(tenant.issue(role))
-        listed = {one["name"]: one["writable"] for one in (await caller.get("/spaces")).json()["items"]}
-        assert (listed[SPACE], listed["lore:giulia"]) == writable
-        assert (await caller.get(f"/spaces/{SPACE}")).json()["writable"] is writable[0]

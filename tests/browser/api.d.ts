@@ -292,6 +292,7 @@ declare namespace Api {
     ids?: Array<string> | null;
     content?: string | null;
     turn?: string | null;
+    session?: string | null;
     author?: ForgetAuthor | null;
     since?: string | null;
     until?: string | null;
@@ -647,6 +648,11 @@ declare namespace Api {
     must_include?: Array<string> | null;
     exclude?: Array<string> | null;
   }
+  interface OwnKeyReply {
+    role: "reader" | "writer" | "editor" | "administrator";
+    spaces: Array<string> | null;
+    expires_at: string | null;
+  }
   interface Page_AssemblySummary_ {
     items: Array<AssemblySummary>;
     next_cursor: string | null;
@@ -979,7 +985,6 @@ declare namespace Api {
     name: string;
     created_at: string | null;
     entries: EntryCounts;
-    writable: boolean;
   }
   type Speaker = "user" | "assistant" | "bot" | "system" | "tool";
   interface StablePrefixReply {

@@ -217,6 +217,7 @@ async def test_refusals_are_exceptions(app, memory, tenant):
     token = await memory.issue_token(SPACE, "reader", minutes=5)
     transport = httpx.ASGITransport(app=app)
     async with AsyncRicordo("http://test", token.token, transport=transport) as limited:
+        assert (await limited.own_key()).spaces == [SPACE]
         with pytest.raises(ForbiddenError):
             await limited.space("user:other")
         assert (await limited.space(SPACE)).entries["memories"] == 0

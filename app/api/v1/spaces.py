@@ -1,6 +1,5 @@
 """Spaces: the isolated containers of one tenant's memory."""
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Query, Request, Response
@@ -29,13 +28,13 @@ _AS_A_RULE = ConsolidateBody()
 @router.get("", summary="List the spaces that the key reaches, by name", response_model=Page[SpaceReply])
 async def list_spaces(query: Annotated[SpacesQuery, Query()], runtime: RuntimeDep, caller: CallerDep) -> Response:
     found = await runtime.spaces.listing(caller, limit=query.limit + 1, after=query.cursor)
-    return page_response(found, query.limit, partial(space_json, caller=caller), lambda summary: summary.name)
+    return page_response(found, query.limit, space_json, lambda summary: summary.name)
 
 
 @router.get("/{space}", summary="Count what is in a space", response_model=SpaceReply)
 async def read_space(space: Annotated[SpaceName, Path()], runtime: RuntimeDep, caller: CallerDep) -> Response:
     """A space that nothing was written to is empty, not unknown."""
-    return json_response(space_json(await runtime.spaces.summary(caller, space), caller))
+    return json_response(space_json(await runtime.spaces.summary(caller, space)))
 
 
 @router.get("/{space}/profile", summary="Read who this is, by category", response_model=ProfileReply)

@@ -5,7 +5,7 @@ from fastapi import APIRouter, Response
 from app.api.deps import CallerDep, RuntimeDep
 from app.api.replies import json_response
 from app.schemas.common import wire_time
-from app.schemas.tokens import TokenBody, TokenReply
+from app.schemas.tokens import OwnKeyReply, TokenBody, TokenReply, own_key_json
 
 router = APIRouter(prefix="/tokens", tags=["tokens"])
 
@@ -24,3 +24,9 @@ async def create_token(body: TokenBody, runtime: RuntimeDep, caller: CallerDep) 
         },
         201,
     )
+
+
+@router.get("/own", summary="Read what the key of this call may do", response_model=OwnKeyReply)
+async def read_own_key(caller: CallerDep) -> Response:
+    """Its role, the spaces that it reaches, and when it expires."""
+    return json_response(own_key_json(caller))

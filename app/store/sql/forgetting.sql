@@ -18,6 +18,23 @@ SELECT e.*, s.name AS space
             AND NOT EXISTS (SELECT FROM memory_evidence v
                              WHERE v.tenant_id = %(tenant_id)s AND v.space_id = %(space_id)s AND v.entry = e.id
                                AND v.turn <> %(turn)s::uuid AND v.content IS NOT NULL)))
+   AND (%(session)s::uuid IS NULL
+        OR e.id IN (SELECT t.id FROM turns t
+                     WHERE t.tenant_id = %(tenant_id)s AND t.space_id = %(space_id)s AND t.session = %(session)s::uuid
+                     UNION ALL
+                    SELECT c.id FROM conversations c
+                     WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.session = %(session)s::uuid)
+        OR (e.id IN (SELECT v.entry
+                       FROM turns t
+                       JOIN memory_evidence v
+                         ON v.tenant_id = %(tenant_id)s AND v.space_id = %(space_id)s AND v.turn = t.id
+                      WHERE t.tenant_id = %(tenant_id)s AND t.space_id = %(space_id)s AND t.session = %(session)s::uuid)
+            AND NOT EXISTS (SELECT FROM memory_evidence v
+                             WHERE v.tenant_id = %(tenant_id)s AND v.space_id = %(space_id)s AND v.entry = e.id
+                               AND v.content IS NOT NULL
+                               AND v.turn NOT IN (SELECT t.id FROM turns t
+                                                   WHERE t.tenant_id = %(tenant_id)s AND t.space_id = %(space_id)s
+                                                     AND t.session = %(session)s::uuid))))
    AND (%(author_id)s::text IS NULL OR e.author_id = %(author_id)s::text)
    AND (%(author_name)s::text IS NULL OR e.author_name = %(author_name)s::text)
    AND (%(author_platform)s::text IS NULL OR e.author_platform = %(author_platform)s::text)
@@ -49,7 +66,7 @@ SELECT DISTINCT e.id, e.tier::text AS tier
 
 -- to_cut --
 -- What was said of some entries in the space, or elsewhere by its person: the messages that they rest on, of which they
--- are made, or that say one of some texts; and what was said in a turn, by an author or at a time. `whole`: all of it goes.
+-- are made, or that say one of some texts; and what was said in a turn or a session, by an author or at a time. `whole`: all of it goes.
 WITH of AS (SELECT name FROM spaces WHERE tenant_id = %(tenant_id)s AND id = %(space_id)s),
 evidence AS (
     SELECT message FROM memory_evidence
@@ -67,6 +84,7 @@ found AS (
     SELECT m.space_id, m.id, m.text,
            m.turn = ANY(%(ids)s::uuid[])
            OR (%(selects)s AND (%(turn)s::uuid IS NULL OR m.turn = %(turn)s::uuid)
+               AND (%(session)s::uuid IS NULL OR m.session = %(session)s::uuid)
                AND (%(author_id)s::text IS NULL OR m.author_id = %(author_id)s::text)
                AND (%(author_name)s::text IS NULL OR m.author_name = %(author_name)s::text)
                AND (%(author_platform)s::text IS NULL OR m.platform = %(author_platform)s::text)

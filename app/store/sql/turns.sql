@@ -126,6 +126,7 @@ SELECT m.*, p.name AS space
            AND (%(session)s::uuid IS NULL OR m.session = %(session)s)
            AND (%(since)s::timestamptz IS NULL OR m.said_at >= %(since)s)
            AND (%(until)s::timestamptz IS NULL OR m.said_at < %(until)s)
+           AND (%(author)s::text IS NULL OR m.author_id = %(author)s OR m.author_name = %(author)s)
            AND (%(before)s::uuid IS NULL OR m.id < %(before)s)
          ORDER BY m.tenant_id DESC, m.space_id DESC, m.id DESC
          LIMIT %(limit)s) AS m
@@ -164,6 +165,7 @@ SELECT m.*, p.name AS space
  WHERE (%(session)s::uuid IS NULL OR m.session = %(session)s)
    AND (%(since)s::timestamptz IS NULL OR m.said_at >= %(since)s)
    AND (%(until)s::timestamptz IS NULL OR m.said_at < %(until)s)
+   AND (%(author)s::text IS NULL OR m.author_id = %(author)s OR m.author_name = %(author)s)
  ORDER BY s.bm25_score DESC, m.id DESC
  LIMIT %(limit)s;
 
@@ -268,6 +270,8 @@ SELECT s.*, p.name AS space,
   JOIN spaces p ON p.tenant_id = s.tenant_id AND p.id = s.space_id
  WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s
    AND (%(id)s::uuid IS NULL OR s.id = %(id)s)
+   AND (%(since)s::timestamptz IS NULL OR s.last_at >= %(since)s)
+   AND (%(until)s::timestamptz IS NULL OR s.started_at < %(until)s)
    AND (%(last_at)s::timestamptz IS NULL OR (s.last_at, s.id) < (%(last_at)s::timestamptz, %(before)s::uuid))
  ORDER BY s.last_at DESC, s.id DESC
  LIMIT %(limit)s;

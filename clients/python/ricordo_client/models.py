@@ -265,12 +265,11 @@ class SoulBlock(Record):
 
 
 class Space(Record):
-    """What is in a space. `created_at` is None before the first write; `writable`: whether the key may write there."""
+    """What is in a space. `created_at` is None before the first write."""
 
     name: str
     created_at: datetime | None = None
     entries: dict[str, int] = {}
-    writable: bool = False
 
 
 class Token(Record):
@@ -280,6 +279,14 @@ class Token(Record):
     space: str
     role: str
     expires_at: datetime
+
+
+class OwnKey(Record):
+    """What the client's key may do. `spaces` is None for all of the tenant."""
+
+    role: str
+    spaces: list[str] | None = None
+    expires_at: datetime | None = None
 
 
 class AssemblySummary(Record):
