@@ -235,7 +235,7 @@ class TurnWithEntries(TurnReply):
     corrections: list[CorrectionReply]
 
 
-class SourceReply(WireModel):
+class EntrySourceReply(WireModel):
     """A message that an entry comes of.
 
     `said`: as it is; `changed`: its text was edited since, or cut by what was forgotten; `deleted`: no word is left;
@@ -254,7 +254,7 @@ class SourceReply(WireModel):
 class SourcesReply(WireModel):
     """The messages that an entry comes of, the latest first, 200 at most."""
 
-    items: list[SourceReply]
+    items: list[EntrySourceReply]
 
 
 class ErasedMessagesReply(WireModel):

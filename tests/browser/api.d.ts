@@ -197,6 +197,14 @@ declare namespace Api {
     episodes: number;
     procedures: number;
   }
+  interface EntrySourceReply {
+    id: string;
+    turn: string | null;
+    position: number | null;
+    at: string | null;
+    state: SourceState;
+    message: MessageReply | null;
+  }
   interface EpisodeBatch {
     space: string;
     entries: Array<EpisodeFields>;
@@ -484,9 +492,9 @@ declare namespace Api {
   interface LivePlanReply {
     viewers: Array<PickReply>;
     passed_over: Array<string>;
-    episodes: app__schemas__live__SourceReply;
-    lore: app__schemas__live__SourceReply;
-    records: app__schemas__live__SourceReply;
+    episodes: SourceReply;
+    lore: SourceReply;
+    records: SourceReply;
     reads_nothing: boolean;
     degraded?: Array<string>;
   }
@@ -972,6 +980,10 @@ declare namespace Api {
     recorded_at: string;
     reason: string;
   }
+  interface SourceReply {
+    read: boolean;
+    why: string;
+  }
   type SourceState = "said" | "changed" | "deleted" | "purged" | "out_of_reach";
   interface SourceTurnBody {
     id: string;
@@ -979,7 +991,7 @@ declare namespace Api {
     whole_batch?: boolean;
   }
   interface SourcesReply {
-    items: Array<app__schemas__turns__SourceReply>;
+    items: Array<EntrySourceReply>;
   }
   interface SpaceReply {
     name: string;
@@ -1096,17 +1108,5 @@ declare namespace Api {
     dropped?: Array<DroppedReply> | null;
     timings_ms?: Record<string, number> | null;
     plan?: Record<string, any> | null;
-  }
-  interface app__schemas__live__SourceReply {
-    read: boolean;
-    why: string;
-  }
-  interface app__schemas__turns__SourceReply {
-    id: string;
-    turn: string | null;
-    position: number | null;
-    at: string | null;
-    state: SourceState;
-    message: MessageReply | null;
   }
 }

@@ -2,6 +2,7 @@
 
 import { health } from "./pages/health.js";
 import { jobs } from "./pages/jobs.js";
+import { memory } from "./pages/memory.js";
 import { playground } from "./pages/playground.js";
 
 /**
@@ -23,4 +24,4 @@ import { playground } from "./pages/playground.js";
  */
 
 /** @type {readonly Page[]} */
-export const PAGES = [playground, jobs, health];
+export const PAGES = [playground, memory, jobs, health];
