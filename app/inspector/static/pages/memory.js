@@ -2,8 +2,8 @@
 
 import { fill, freshId, h } from "../lib/dom.js";
 import { go, hrefOf } from "../lib/address.js";
-import { number, t } from "../lib/i18n.js";
-import { empty, field, loading } from "../lib/widgets.js";
+import { t } from "../lib/i18n.js";
+import { empty, field, loading, tag } from "../lib/widgets.js";
 import { corrections } from "./memory/corrections.js";
 import { entries } from "./memory/entries.js";
 import { prompts } from "./memory/prompts.js";
@@ -89,7 +89,7 @@ async function spaceNamed(view) {
  * Which space, and which part of it.
  * @param {Place} place @param {readonly string[]} names @param {string} part @param {Api.OwnKeyReply} key
  */
-function bar({ space, counts, mayWrite }, names, part, key) {
+function bar({ space, mayWrite }, names, part, key) {
   const options = h("datalist", { id: freshId() }, names.map((name) => h("option", { value: name })));
   const input = h("input", { type: "text", list: options.id, value: space, autocomplete: "off", spellcheck: "false", required: true });
   const open = (/** @type {Event} */ event) => {
@@ -99,14 +99,13 @@ function bar({ space, counts, mayWrite }, names, part, key) {
   };
   input.addEventListener("change", open);
   const own = key.spaces?.length === 1;
-  const sum = counts.memories + counts.episodes + counts.procedures;
   return h(
     "div",
     { class: "memory-bar" },
     own
       ? h("p", { class: "memory-space" }, h("span", { class: "muted" }, t("field.space")), h("strong", {}, space))
       : h("form", { class: "memory-space", onsubmit: open }, options, field(t("field.space"), input, { name: "space" })),
-    h("p", { class: "muted" }, t("memory.count", { count: number(sum) }), !mayWrite && h("span", { class: "tag", "data-tone": "plain" }, t("memory.read_only"))),
+    !mayWrite && h("p", {}, tag(t("memory.read_only"))),
     h(
       "nav",
       { class: "memory-parts", "aria-label": t("memory.parts") },

@@ -176,7 +176,6 @@ export default {
   // Memory
   "page.memory": "Memory",
   "memory.no_spaces": "There is no space yet. Write a memory first, then come back.",
-  "memory.count": "{count} entries that hold",
   "memory.read_only": "read only",
   "memory.parts": "Parts of the space",
   "memory.part.entries": "Entries",
@@ -310,9 +309,8 @@ export default {
   "correct.after": "Holds",
   "correct.nothing": "nothing",
   "correct.effect": "The next prompt about it, before and after",
-  "correct.question": "One question first",
+  "correct.question": "A question before it is saved",
   "correct.open": "Questions that wait for an answer",
-  "correct.open_note": "Something is to be put right, and it matters where.",
   "correct.none": "Nothing was put right here.",
   "correct.said_in_chat": "said in a conversation",
   "outcome.applied": "put right",

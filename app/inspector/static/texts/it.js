@@ -175,7 +175,6 @@ const texts = {
   // Memory
   "page.memory": "Memoria",
   "memory.no_spaces": "Non c'è ancora nessuno spazio. Scrivi prima un ricordo, poi torna qui.",
-  "memory.count": "{count} voci valide",
   "memory.read_only": "sola lettura",
   "memory.parts": "Parti dello spazio",
   "memory.part.entries": "Voci",
@@ -309,9 +308,8 @@ const texts = {
   "correct.after": "Vale",
   "correct.nothing": "niente",
   "correct.effect": "Il prossimo prompt su questo, prima e dopo",
-  "correct.question": "Prima una domanda",
+  "correct.question": "Una domanda prima di salvare",
   "correct.open": "Domande in attesa di risposta",
-  "correct.open_note": "Qualcosa va corretto, e conta dove.",
   "correct.none": "Qui non è stato corretto niente.",
   "correct.said_in_chat": "detto in una conversazione",
   "outcome.applied": "corretto",

@@ -80,7 +80,7 @@ export function correcting({ view, space }, memory, { stop, done }) {
     },
     field(t(memory ? "correct.right" : "correct.said"), text, { name: memory ? "text" : "said", hint: t(memory ? "correct.right_hint" : "correct.said_hint") }),
     field(t(memory ? "memory.scope" : "field.scopes"), scope, { name: memory ? "scope" : "scopes", hint: t(memory ? "memory.scope_hint" : "correct.scopes_hint") }),
-    h("div", { class: "actions" }, h("button", { type: "submit", class: "button", "data-kind": "primary" }, t("correct.preview")), button(t("action.cancel"), stop)),
+    h("div", { class: "actions" }, h("button", { type: "submit", class: "button", "data-kind": "primary" }, t("correct.preview")), memory && button(t("action.cancel"), stop)),
     answer,
   );
   return form;

@@ -5,7 +5,7 @@ import { isAbort } from "../../lib/api.js";
 import { moment, t } from "../../lib/i18n.js";
 import { empty, errorPanel, loading, pager, panel, tag, toast } from "../../lib/widgets.js";
 import { answered, correcting, question } from "./correcting.js";
-import { hrefOfEntry, whereOf } from "./words.js";
+import { hrefOfEntry } from "./words.js";
 
 /** @typedef {import("../memory.js").Place} Place */
 
@@ -49,7 +49,7 @@ export async function questions(place, root, onanswer) {
       };
       return h("li", {}, place.mayWrite ? question(one, (choice) => void choose(choice)) : h("div", { class: "notice", "data-tone": "warn" }, h("p", {}, one.told)), trouble);
     });
-    fill(root, panel(t("correct.open"), h("ul", { class: "conflicts" }, items), { note: t("correct.open_note") }));
+    fill(root, h("ul", { class: "memory-questions", "aria-label": t("correct.open") }, items));
   } catch (error) {
     if (!isAbort(error)) fill(root, errorPanel(error, () => void questions(place, root, onanswer)));
   }
@@ -79,7 +79,7 @@ function corrected(space, correction) {
   return h(
     "li",
     { class: "entry" },
-    h("p", { class: "entry-about" }, tag(t(`outcome.${correction.outcome}`), TONES[correction.outcome]), h("time", { datetime: correction.created_at }, moment(correction.created_at)), h("span", {}, whereOf(correction.scope)), correction.turn && h("span", {}, t("correct.said_in_chat"))),
+    h("p", { class: "entry-about" }, tag(t(`outcome.${correction.outcome}`), TONES[correction.outcome]), h("time", { datetime: correction.created_at }, moment(correction.created_at)), correction.turn && h("span", {}, t("correct.said_in_chat"))),
     h("p", { class: "entry-text" }, correction.told),
     (before.length > 0 || after.length > 0) &&
       h("p", { class: "memory-version" }, before.map((one) => h("del", {}, one.text)), before.length > 0 && after.length > 0 && " → ", after.map((one) => h("a", { href: hrefOfEntry(space, one.id) }, one.text))),

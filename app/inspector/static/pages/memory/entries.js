@@ -3,12 +3,12 @@
 import { fill, freshId, h } from "../../lib/dom.js";
 import { isAbort, Problem } from "../../lib/api.js";
 import { hrefOf } from "../../lib/address.js";
-import { moment, number, t, tValue } from "../../lib/i18n.js";
+import { number, t, tValue } from "../../lib/i18n.js";
 import { button, empty, errorPanel, field, loading, pager, showErrors, tag } from "../../lib/widgets.js";
 import { questions } from "./corrections.js";
 import { details } from "./entry.js";
 import { receipt } from "./forgetting.js";
-import { categoryTag, standingOf, standingTag, TIERS, tierOf, whereOf } from "./words.js";
+import { categoryTag, day, standingOf, standingTag, TIERS, tierOf, whereOf } from "./words.js";
 
 /** @typedef {import("../memory.js").Place} Place */
 /** @typedef {import("./words.js").Entry} Entry */
@@ -31,6 +31,18 @@ export async function entries(place) {
   const beside = h("div", { class: "memory-beside" });
   const split = h("div", { class: "memory-split" }, h("div", { class: "memory-found" }, told, list, more), beside);
   let running = new AbortController();
+  let hasMore = false;
+
+  const count = () => (told.textContent = t(hasMore ? "memory.shown_more" : "memory.shown", { count: number(list.childElementCount) }));
+
+  /** After a change the figures of the tiers are others. */
+  const recount = async () => {
+    try {
+      figures((await view.api.get(`/spaces/${encodeURIComponent(place.space)}`, { signal: view.signal })).entries);
+    } catch (error) {
+      if (!isAbort(error)) fill(more, errorPanel(error));
+    }
+  };
 
   const load = async (/** @type {string | null} */ cursor) => {
     running.abort();
@@ -43,9 +55,9 @@ export async function entries(place) {
       showErrors(form, []);
       list.append(...page.items.map((entry) => row(place, entry, choose)));
       fill(more, pager(page.next_cursor, (next) => void load(next)), list.childElementCount === 0 && empty(t("memory.none")));
-      told.textContent = page.next_cursor ? t("memory.shown_more", { count: number(list.childElementCount) }) : t("memory.shown", { count: number(list.childElementCount) });
+      hasMore = page.next_cursor !== null;
+      view.announce(count());
       mark(list, params.get("id"));
-      view.announce(told.textContent);
     } catch (error) {
       if (isAbort(error)) return;
       if (error instanceof Problem) showErrors(form, error.errors);
@@ -83,9 +95,17 @@ export async function entries(place) {
         const old = list.querySelector(`[data-id="${CSS.escape(entry.id)}"]`);
         old?.replaceWith(row(place, entry, choose));
         mark(list, id);
+        void recount();
+      },
+      corrected: ({ after }) => {
+        void load(null);
+        void recount();
+        choose(after[0]?.id ?? id);
       },
       forgotten: (done) => {
         for (const gone of done.ids) list.querySelector(`[data-id="${CSS.escape(gone)}"]`)?.remove();
+        count();
+        void recount();
         place.note({ id: null, receipt: done.id });
         void receipt(place, beside, done.id, back);
       },
@@ -100,7 +120,7 @@ export async function entries(place) {
     });
   };
 
-  const form = filters(place, changed);
+  const { form, figures } = filters(place, changed);
   const asked = h("div", {});
   fill(place.body, asked, form, split);
   void questions(place, asked, () => void load(null));
@@ -148,6 +168,9 @@ function filters({ params, counts }, changed) {
   const scope = h("input", { type: "text", value: params.get("scope") ?? "", spellcheck: "false", placeholder: "chat:kitchen" });
   const label = h("input", { type: "text", value: params.get("tag") ?? "", spellcheck: "false" });
   const name = freshId();
+  const totals = { memories: h("span", { class: "figure" }), episodes: h("span", { class: "figure" }), procedures: h("span", { class: "figure" }) };
+  const figures = (/** @type {Api.EntryCounts} */ now) => TIERS.forEach((one) => (totals[one].textContent = number(now[one])));
+  figures(counts);
   const tiers = h(
     "fieldset",
     { class: "memory-tiers" },
@@ -157,7 +180,7 @@ function filters({ params, counts }, changed) {
         "label",
         {},
         h("input", { type: "radio", name, value: one, checked: one === tier, class: "spoken", onchange: () => (settle(one), changed({ tier: one === "memories" ? null : one })) }),
-        h("span", {}, tValue("part", one), " ", h("span", { class: "figure" }, number(counts[one]))),
+        h("span", {}, tValue("part", one), " ", totals[one]),
       ),
     ),
   );
@@ -196,7 +219,7 @@ function filters({ params, counts }, changed) {
     h("div", { class: "memory-narrow" }, field(t("memory.status"), status, { name: "status" }), categories, field(t("field.tag"), label, { name: "tag" }), field(t("memory.scope"), scope, { name: "scope" }), clear),
   );
   settle(tier);
-  return form;
+  return { form, figures };
 }
 
 /** @param {"status" | "category"} name @param {readonly string[]} values @param {string} chosen */
@@ -215,18 +238,17 @@ function row({ params, space }, entry, choose) {
     event.preventDefault();
     choose(entry.id);
   };
+  const labels = [
+    standingOf(entry) !== "current" && standingTag(entry),
+    categoryTag(entry),
+    entry.scope && tag(whereOf(entry.scope), "workflows"),
+    ...entry.tags.map((one) => h("span", {}, `#${one}`)),
+  ].filter(Boolean);
   return h(
     "li",
     { "data-id": entry.id, "data-standing": standingOf(entry) },
     h("a", { href, onclick: take }, entry.text),
-    h(
-      "p",
-      { class: "entry-about" },
-      standingOf(entry) !== "current" && standingTag(entry),
-      categoryTag(entry),
-      entry.scope && tag(whereOf(entry.scope), "workflows"),
-      entry.tags.map((one) => h("span", {}, `#${one}`)),
-      h("time", { datetime: entry.recorded_at }, moment("occurred_at" in entry && entry.occurred_at ? entry.occurred_at : entry.first_recorded_at)),
-    ),
+    day("occurred_at" in entry && entry.occurred_at ? entry.occurred_at : entry.first_recorded_at),
+    labels.length > 0 && h("p", { class: "entry-about" }, labels),
   );
 }

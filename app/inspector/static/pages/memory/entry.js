@@ -19,6 +19,7 @@ import { backTo, categoryTag, hrefOfEntry, nameOf, pathOf, standingOf, standingT
  * @typedef {object} Told
  * @property {() => void} back To the list.
  * @property {(entry: Entry) => void} changed
+ * @property {(correction: Api.CorrectionReply) => void} corrected What holds now may be another entry.
  * @property {(receipt: Api.ReceiptReply) => void} forgotten
  */
 
@@ -83,7 +84,7 @@ function draw(place, root, read, versions, told) {
   const isLive = entry.status === "active";
   const isMemory = entry.tier === "memories";
   const actions = place.mayWrite && [
-    isLive && isMemory && button(t("memory.correct"), () => take(correcting(place, { id: entry.id, text: entry.text, scope: entry.scope }, { stop, done: () => void told.again(entry) }), false), { kind: "primary" }),
+    isLive && isMemory && button(t("memory.correct"), () => take(correcting(place, { id: entry.id, text: entry.text, scope: entry.scope }, { stop, done: told.corrected }), false), { kind: "primary" }),
     isLive && button(t("memory.edit"), () => take(editing(place, read, { stop, done: (changed) => void told.again(changed) }), true)),
     entry.status === "archived" && button(t("memory.restore"), () => void call("restore")),
     entry.version > 1 && button(t("memory.undo"), () => void call("undo"), { title: t("memory.undo_why") }),
@@ -122,7 +123,7 @@ function about(entry) {
     [t("signal.confidence"), figure(entry.confidence)],
     [t("memory.claim"), claim],
     [t("field.session"), entry.session],
-    [t("memory.source"), entry.source],
+    [t("memory.source"), /^(msg|trn|cnv)_/.test(entry.source ?? "") ? null : entry.source],
   ];
   return known.filter(([, value]) => value);
 }

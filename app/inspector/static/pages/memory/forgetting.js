@@ -4,10 +4,13 @@ import { fill, h } from "../../lib/dom.js";
 import { isAbort } from "../../lib/api.js";
 import { moment, number, t, tValue } from "../../lib/i18n.js";
 import { button, confirm, copy, errorPanel, facts, loading, panel } from "../../lib/widgets.js";
-import { backTo, hrefOfEntry } from "./words.js";
+import { backTo, pathOf } from "./words.js";
 
 /** @typedef {import("../memory.js").Place} Place */
 /** @typedef {import("./words.js").Entry} Entry */
+
+const MENTIONS = 5;
+const FIRST = ["messages", "versions"];
 
 /**
  * Asks whether an entry shall go, and has it go.
@@ -19,12 +22,13 @@ export async function forget({ view, space }, entry, trouble, done) {
     /** @type {Api.ForgetReply} */
     const would = await view.api.post("/forget", { ...body, dry_run: true }, { signal: view.signal });
     const gone = would.receipt;
+    const mentions = await Promise.all(would.mentioned_in.slice(0, MENTIONS).map((id) => view.api.get(pathOf(id), { signal: view.signal })));
     const what = [
       h("p", { class: "memory-text" }, entry.text),
       h("h3", {}, t("forget.would")),
       gone && removed(gone),
       would.mentioned_in.length > 0 &&
-        h("div", { class: "notice", "data-tone": "warn" }, h("p", {}, t("forget.mentioned", { count: would.mentioned_in.length })), h("ul", {}, would.mentioned_in.map((id) => h("li", {}, h("a", { href: hrefOfEntry(space, id), target: "_blank" }, id))))),
+        h("div", { class: "notice", "data-tone": "warn" }, h("p", {}, t("forget.mentioned", { count: would.mentioned_in.length })), h("ul", {}, mentions.map((one) => h("li", { class: "memory-line" }, one.text)))),
       h("p", { class: "muted" }, t("forget.for_good")),
     ];
     if (!(await confirm(t("forget.title"), what, t("memory.forget")))) return;
@@ -82,7 +86,8 @@ function verdict({ valid, sealed, remaining }) {
 
 /** What an erasure takes away, the parts that it touches first. @param {Api.ReceiptReply} receipt */
 function removed({ entries, derived, removed: rows, turns }) {
-  const parts = Object.entries(rows).filter(([name, count]) => count > 0 && name !== "tombstones");
+  const order = (/** @type {string} */ name) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
+  const parts = Object.entries(rows).filter(([name, count]) => count > 0 && name !== "tombstones").sort(([a], [b]) => order(a) - order(b));
   return facts([
     [t("forget.entries"), number(entries ?? 0)],
     ...(derived > 0 ? [/** @type {const} */ ([t("forget.derived"), number(derived)])] : []),

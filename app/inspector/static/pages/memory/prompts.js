@@ -60,7 +60,8 @@ function row(space, one) {
     "li",
     {},
     h("a", { href: hrefOf("memory", { show: "prompts", space, assembly: one.id }) }, one.query || t("why.no_question")),
-    h("p", { class: "entry-about" }, h("time", { datetime: one.created_at }, moment(one.created_at)), h("span", {}, `${number(one.took_ms, 1)} ms`), one.degraded.map((part) => tag(part, "warn"))),
+    h("time", { datetime: one.created_at }, moment(one.created_at)),
+    one.degraded.length > 0 && h("p", { class: "entry-about" }, one.degraded.map((part) => tag(part, "warn"))),
   );
 }
 

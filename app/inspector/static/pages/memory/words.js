@@ -2,7 +2,7 @@
 
 import { h } from "../../lib/dom.js";
 import { hrefOf } from "../../lib/address.js";
-import { t, tValue } from "../../lib/i18n.js";
+import { language, moment, t, tValue } from "../../lib/i18n.js";
 import { button, tag } from "../../lib/widgets.js";
 
 /** @typedef {Api.MemoryReply | Api.EpisodeReply | Api.ProcedureReply} Entry */
@@ -54,6 +54,11 @@ export function whereOf(scope) {
 /** The same, with the path itself beside it. @param {string} scope */
 export function where(scope) {
   return scope ? [whereOf(scope), " ", h("code", {}, scope)] : whereOf(scope);
+}
+
+/** The day of a moment, for lists. @param {string} iso */
+export function day(iso) {
+  return h("time", { datetime: iso, title: moment(iso) }, new Date(iso).toLocaleDateString(language(), { dateStyle: "medium" }));
 }
 
 /** @param {Api.AuthorBody | null | undefined} author */
