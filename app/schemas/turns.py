@@ -288,7 +288,7 @@ class ConversationReply(WireModel):
 
 
 class SessionReply(WireModel):
-    """A platform's conversation in one space. `name` is the platform's own."""
+    """A platform's conversation in one space. `name` is the platform's own; `latest` begins what was said last."""
 
     id: str
     name: str | None
@@ -296,6 +296,7 @@ class SessionReply(WireModel):
     started_at: Instant
     last_at: Instant
     messages: int
+    latest: str | None
 
 
 class SessionWithConversations(SessionReply):
@@ -529,6 +530,7 @@ def session_json(session: Session) -> dict[str, Any]:
         "started_at": wire_time(session.started_at),
         "last_at": wire_time(session.last_at),
         "messages": session.messages,
+        "latest": session.latest,
     }
 
 

@@ -583,6 +583,7 @@ def _session(row: Row) -> Session:
         started_at=row["started_at"],
         last_at=row["last_at"],
         messages=row["messages"],
+        latest=row["latest"],
     )
 
 

@@ -123,6 +123,8 @@ async def test_a_session_is_taken_back_as_a_whole(client, work):
     assert [e["text"] for e in await episodes(client, SPACE)] == ["Ana: Keep this."]
     assert (await client.get("/sessions/s/messages", params={"space": SPACE})).json()["items"] == []
     assert [told["summary"] for told in await conversations(client)] == [None, None]
+    listed = (await client.get("/sessions", params={"space": SPACE})).json()["items"]
+    assert {session["name"]: session["latest"] for session in listed} == {"s": None, "other": "Keep this."}
 
 
 async def test_sessions_are_listed_latest_first_page_by_page(client):
@@ -132,7 +134,7 @@ async def test_sessions_are_listed_latest_first_page_by_page(client):
     rest = (await client.get("/sessions", params={"space": SPACE, "cursor": page["next_cursor"]})).json()
     assert [s["name"] for s in (*page["items"], *rest["items"])] == ["s-3", "s-2", "s-1"]
     assert rest["next_cursor"] is None
-    assert page["items"][0]["messages"] == 1
+    assert (page["items"][0]["messages"], page["items"][0]["latest"]) == (1, "Hello.")
     refused = await client.get("/sessions", params={"space": SPACE, "cursor": "c29tZXRoaW5n"})
     assert refused.status_code == 422
 

@@ -939,6 +939,7 @@ declare namespace Api {
     started_at: string;
     last_at: string;
     messages: number;
+    latest: string | null;
   }
   interface SessionWithConversations {
     id: string;
@@ -947,6 +948,7 @@ declare namespace Api {
     started_at: string;
     last_at: string;
     messages: number;
+    latest: string | null;
     conversations: Array<ConversationReply>;
   }
   interface SignalsReply {

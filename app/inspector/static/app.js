@@ -101,7 +101,7 @@ async function draw() {
       params,
       api,
       signal,
-      note: (changed) => !signal.aborted && note(page.name, changed),
+      note: (changed, isOwnChoice = false) => !signal.aborted && note(page.name, changed, isOwnChoice),
       announce: (text) => (spoken.textContent = text),
     });
   } catch (error) {

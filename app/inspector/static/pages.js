@@ -1,9 +1,11 @@
 /** The pages, in the order of the navigation. A page is one module; it is known by this table alone. */
 
+import { conversations } from "./pages/conversations.js";
 import { health } from "./pages/health.js";
 import { jobs } from "./pages/jobs.js";
 import { memory } from "./pages/memory.js";
 import { playground } from "./pages/playground.js";
+import { soul } from "./pages/soul.js";
 
 /**
  * What a page is given to show itself.
@@ -12,7 +14,8 @@ import { playground } from "./pages/playground.js";
  * @property {URLSearchParams} params Of the address: all that the page needs to show the same again.
  * @property {import("./lib/api.js").Client} api
  * @property {AbortSignal} signal Aborted when another view takes its place; hand it to every call.
- * @property {(params: URLSearchParams) => void} note Puts what is shown into the address; the page is not built anew.
+ * @property {(params: URLSearchParams, isOwnChoice?: boolean) => void} note Puts what is shown into the address; the page is
+ *   not built anew. What the page chose by itself is no step of the browser's history.
  * @property {(text: string) => void} announce Says a text aloud to who does not see it.
  */
 
@@ -24,4 +27,4 @@ import { playground } from "./pages/playground.js";
  */
 
 /** @type {readonly Page[]} */
-export const PAGES = [playground, memory, jobs, health];
+export const PAGES = [playground, memory, soul, conversations, jobs, health];

@@ -265,7 +265,12 @@ VALUES (%(tenant_id)s, %(space_id)s, %(id)s, now())
 SELECT s.*, p.name AS space,
        (SELECT count(*) FROM messages m
          WHERE m.tenant_id = s.tenant_id AND m.space_id = s.space_id AND m.session = s.id AND m.deleted_at IS NULL
-       ) AS messages
+       ) AS messages,
+       (SELECT left(m.text, 200) FROM messages m
+         WHERE m.tenant_id = s.tenant_id AND m.space_id = s.space_id AND m.session = s.id AND m.deleted_at IS NULL
+           AND m.text <> ''
+         ORDER BY m.said_at DESC, m.id DESC
+         LIMIT 1) AS latest
   FROM sessions s
   JOIN spaces p ON p.tenant_id = s.tenant_id AND p.id = s.space_id
  WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s

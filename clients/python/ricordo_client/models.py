@@ -225,6 +225,7 @@ class Session(Record):
     started_at: datetime
     last_at: datetime
     messages: int
+    latest: str | None = None
     conversations: list[dict[str, Any]] = []
 
 

@@ -32,7 +32,7 @@ async function show(view) {
     let cursor = null;
     for (let at = 0; at < pages; at += 1) {
       /** @type {Api.Page_JobReply_} */
-      const page = await view.api.get("/jobs", { query: { space: params.get("space"), state: params.get("state"), limit: PAGE, cursor }, signal: view.signal });
+      const page = await view.api.get("/jobs", { query: { space: params.get("space"), state: params.get("state"), subject: params.get("subject"), limit: PAGE, cursor }, signal: view.signal });
       items.push(...page.items);
       cursor = page.next_cursor;
       if (cursor === null) break;
@@ -113,7 +113,11 @@ async function show(view) {
     last = "";
     void update();
   };
-  const form = h("form", { class: "filters", "aria-label": t("jobs.filter"), onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, names, field(t("field.space"), space, { name: "space", hint: t("jobs.space_hint") }), field(t("jobs.state"), state, { name: "state" }));
+  const ofOne = params.has("subject") && button(t("jobs.all_subjects"), () => {
+    set("subject", "");
+    ofOne && ofOne.remove();
+  });
+  const form = h("form", { class: "filters", "aria-label": t("jobs.filter"), onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, names, field(t("field.space"), space, { name: "space", hint: t("jobs.space_hint") }), field(t("jobs.state"), state, { name: "state" }), ofOne);
   fill(view.root, h("h1", { class: "spoken" }, t("page.jobs")), form, list);
   fill(list, loading());
   await update();

@@ -1,9 +1,10 @@
 /** Memory: what a space remembers, what was put right in it, and from which memories its prompts were made. */
 
-import { fill, freshId, h } from "../lib/dom.js";
+import { fill, h } from "../lib/dom.js";
 import { go, hrefOf } from "../lib/address.js";
 import { t } from "../lib/i18n.js";
-import { empty, field, loading, tag } from "../lib/widgets.js";
+import { chosenSpace, isAtLeast, ownRole, spaceField, spaceNames } from "../lib/space_choice.js";
+import { empty, loading, tag } from "../lib/widgets.js";
 import { corrections } from "./memory/corrections.js";
 import { entries } from "./memory/entries.js";
 import { prompts } from "./memory/prompts.js";
@@ -17,7 +18,6 @@ import { pathOf, tierOf } from "./memory/words.js";
  * @property {View} view
  * @property {string} space
  * @property {boolean} mayWrite Whether the key may change what is remembered there.
- * @property {Api.EntryCounts} counts Active entries.
  * @property {URLSearchParams} params What the address says; changed by `note` alone.
  * @property {(changes: Record<string, string | null>) => void} note Changes what the address says; null takes a part out.
  * @property {Element} body Where the part that is shown goes.
@@ -25,7 +25,6 @@ import { pathOf, tierOf } from "./memory/words.js";
 
 const PARTS = /** @type {const} */ (["entries", "corrections", "prompts"]);
 const SHOW = { entries, corrections, prompts };
-const WRITERS = ["writer", "editor", "administrator"];
 
 /** @type {import("../pages.js").Page} */
 export const memory = { name: "memory", title: "page.memory", show };
@@ -33,15 +32,9 @@ export const memory = { name: "memory", title: "page.memory", show };
 /** @param {View} view */
 async function show(view) {
   fill(view.root, loading());
-  /** @type {[Api.Page_SpaceReply_, Api.OwnKeyReply, string | null]} */
-  const [{ items: spaces }, key, named] = await Promise.all([
-    view.api.get("/spaces", { query: { limit: 200 }, signal: view.signal }),
-    view.api.get("/tokens/own", { signal: view.signal }),
-    spaceNamed(view),
-  ]);
-  const names = spaces.map((one) => one.name);
-  const space = named ?? names.find((name) => name.startsWith("user:")) ?? names[0];
-  if (!space) return fill(view.root, heading(), empty(t("memory.no_spaces")));
+  const [names, role, named] = await Promise.all([spaceNames(view), ownRole(view), spaceOfWhatIsNamed(view)]);
+  const space = named ?? chosenSpace(view, names, ["user", "viewer", "character"]);
+  if (!space) return fill(view.root, heading(), empty(t("playground.no_spaces")));
   const params = new URLSearchParams(view.params);
   params.set("space", space);
   const part = partOf(params);
@@ -50,8 +43,7 @@ async function show(view) {
   const place = {
     view,
     space,
-    mayWrite: WRITERS.indexOf(key.role) >= (space.startsWith("lore:") ? WRITERS.indexOf("editor") : 0),
-    counts: spaces.find((one) => one.name === space)?.entries ?? { memories: 0, episodes: 0, procedures: 0 },
+    mayWrite: isAtLeast(role, space.startsWith("lore:") ? "editor" : "writer"),
     params,
     note: (changes) => {
       for (const [name, value] of Object.entries(changes)) {
@@ -62,7 +54,7 @@ async function show(view) {
     },
     body,
   };
-  fill(view.root, heading(), bar(place, names, part, key), body);
+  fill(view.root, heading(), bar(place, names, part), body);
   await SHOW[part](place);
 }
 
@@ -76,35 +68,24 @@ function partOf(params) {
   return PARTS.find((part) => part === chosen) ?? (params.has("assembly") ? "prompts" : "entries");
 }
 
-/** The space that the address names, or that of what it names. @param {View} view @returns {Promise<string | null>} */
-async function spaceNamed(view) {
-  const { params, api, signal } = view;
-  const [space, id, assembly] = [params.get("space"), params.get("id"), params.get("assembly")];
-  if (space) return space;
+/** Where an entry or a prompt lies that the address names without its space. @param {View} view @returns {Promise<string | null>} */
+async function spaceOfWhatIsNamed({ params, api, signal }) {
+  const [id, assembly] = [params.get("id"), params.get("assembly")];
+  if (params.has("space")) return null;
   if (id && tierOf(id)) return (await api.get(pathOf(id), { signal })).space;
   return assembly ? (await api.get(`/assemblies/${encodeURIComponent(assembly)}`, { signal })).space : null;
 }
 
-/**
- * Which space, and which part of it.
- * @param {Place} place @param {readonly string[]} names @param {string} part @param {Api.OwnKeyReply} key
- */
-function bar({ space, mayWrite }, names, part, key) {
-  const options = h("datalist", { id: freshId() }, names.map((name) => h("option", { value: name })));
-  const input = h("input", { type: "text", list: options.id, value: space, autocomplete: "off", spellcheck: "false", required: true });
-  const open = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    const wanted = input.value.trim();
+/** Which space, and which part of it. @param {Place} place @param {readonly string[]} names @param {string} part */
+function bar({ space, mayWrite }, names, part) {
+  const open = (/** @type {string} */ wanted) => {
     if (wanted && wanted !== space) go("memory", { space: wanted, ...(part === "entries" ? {} : { show: part }) });
   };
-  input.addEventListener("change", open);
-  const own = key.spaces?.length === 1;
+  const only = names.length === 1 && names[0] === space;
   return h(
     "div",
     { class: "memory-bar" },
-    own
-      ? h("p", { class: "memory-space" }, h("span", { class: "muted" }, t("field.space")), h("strong", {}, space))
-      : h("form", { class: "memory-space", onsubmit: open }, options, field(t("field.space"), input, { name: "space" })),
+    h("div", { class: "memory-space" }, only ? h("p", {}, h("span", { class: "muted" }, t("field.space")), h("strong", {}, space)) : spaceField(names, space, open)),
     !mayWrite && h("p", {}, tag(t("memory.read_only"))),
     h(
       "nav",

@@ -35,7 +35,7 @@ export async function entries(place) {
 
   const count = () => (told.textContent = t(hasMore ? "memory.shown_more" : "memory.shown", { count: number(list.childElementCount) }));
 
-  /** After a change the figures of the tiers are others. */
+  /** How many current entries each tier has. */
   const recount = async () => {
     try {
       figures((await view.api.get(`/spaces/${encodeURIComponent(place.space)}`, { signal: view.signal })).entries);
@@ -127,7 +127,7 @@ export async function entries(place) {
   const shown = params.get("id");
   const receiptId = params.get("receipt");
   if (receiptId) split.setAttribute("data-open", "");
-  await Promise.all([load(null), shown ? open(shown) : receiptId && receipt(place, beside, receiptId, back)]);
+  await Promise.all([load(null), recount(), shown ? open(shown) : receiptId && receipt(place, beside, receiptId, back)]);
 }
 
 /** @param {Element} list @param {string | null} id */
@@ -160,7 +160,7 @@ async function pageOf({ view, space, params }, cursor, signal) {
 }
 
 /** @param {Place} place @param {(changes: Record<string, string | null>) => void} changed */
-function filters({ params, counts }, changed) {
+function filters({ params }, changed) {
   const tier = tierIn(params);
   const query = h("input", { type: "search", value: params.get("query") ?? "", placeholder: t("memory.search_for"), autocomplete: "off" });
   const status = select("status", STATUSES, params.get("status") ?? "current");
@@ -170,7 +170,6 @@ function filters({ params, counts }, changed) {
   const name = freshId();
   const totals = { memories: h("span", { class: "figure" }), episodes: h("span", { class: "figure" }), procedures: h("span", { class: "figure" }) };
   const figures = (/** @type {Api.EntryCounts} */ now) => TIERS.forEach((one) => (totals[one].textContent = number(now[one])));
-  figures(counts);
   const tiers = h(
     "fieldset",
     { class: "memory-tiers" },
