@@ -54,7 +54,7 @@ async function show(view) {
     },
     body,
   };
-  fill(view.root, heading(), bar(place, names, part), body);
+  fill(view.root, heading(), bar(place, names, part, names.length === 1 && !isAtLeast(role, "editor")), body);
   await SHOW[part](place);
 }
 
@@ -76,16 +76,19 @@ async function spaceOfWhatIsNamed({ params, api, signal }) {
   return assembly ? (await api.get(`/assemblies/${encodeURIComponent(assembly)}`, { signal })).space : null;
 }
 
-/** Which space, and which part of it. @param {Place} place @param {readonly string[]} names @param {string} part */
-function bar({ space, mayWrite }, names, part) {
+/**
+ * Which space, and which part of it.
+ * @param {Place} place @param {readonly string[]} names @param {string} part
+ * @param {boolean} isOwn Whether it is all that somebody's token reaches, so that there is nothing to choose.
+ */
+function bar({ space, mayWrite }, names, part, isOwn) {
   const open = (/** @type {string} */ wanted) => {
     if (wanted && wanted !== space) go("memory", { space: wanted, ...(part === "entries" ? {} : { show: part }) });
   };
-  const only = names.length === 1 && names[0] === space;
   return h(
     "div",
     { class: "memory-bar" },
-    h("div", { class: "memory-space" }, only ? h("p", {}, h("span", { class: "muted" }, t("field.space")), h("strong", {}, space)) : spaceField(names, space, open)),
+    h("div", { class: "memory-space" }, isOwn ? h("p", {}, h("span", { class: "muted" }, t("field.space")), h("strong", {}, space)) : spaceField(names, space, open)),
     !mayWrite && h("p", {}, tag(t("memory.read_only"))),
     h(
       "nav",

@@ -17,7 +17,7 @@ import { whereOf } from "./words.js";
  * @param {Told} told
  */
 export function correcting({ view, space }, memory, { stop, done }) {
-  const text = h("textarea", { rows: memory ? 3 : 2, required: true, value: memory?.text ?? "", placeholder: memory ? "" : t("correct.example") });
+  const text = h("textarea", { rows: memory ? 3 : 2, required: true, dir: "auto", value: memory?.text ?? "", placeholder: memory ? "" : t("correct.example") });
   const scope = h("input", { type: "text", value: memory?.scope ?? "", spellcheck: "false", placeholder: "chat:kitchen" });
   const answer = h("div", { class: "memory-answer", "aria-live": "polite" });
 

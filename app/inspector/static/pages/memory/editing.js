@@ -16,7 +16,7 @@ const CATEGORIES = ["", "output_preference", "personal_preference", "assistant_p
  * @param {{stop: () => void, done: (entry: Entry) => void}} told
  */
 export function editing({ view }, { entry, etag }, { stop, done }) {
-  const text = h("textarea", { rows: 5, required: true, value: entry.text });
+  const text = h("textarea", { rows: 5, required: true, dir: "auto", value: entry.text });
   const tags = h("input", { type: "text", value: entry.tags.join(", "), spellcheck: "false" });
   const scope = h("input", { type: "text", value: entry.scope, spellcheck: "false", placeholder: "chat:kitchen" });
   const category = h("select", {}, CATEGORIES.map((one) => h("option", { value: one }, one ? tValue("category", one) : t("memory.none_of_these"))));

@@ -246,7 +246,7 @@ function row({ params, space }, entry, choose) {
   return h(
     "li",
     { "data-id": entry.id, "data-standing": standingOf(entry) },
-    h("a", { href, onclick: take }, entry.text),
+    h("a", { href, onclick: take, dir: "auto" }, entry.text),
     day("occurred_at" in entry && entry.occurred_at ? entry.occurred_at : entry.first_recorded_at),
     labels.length > 0 && h("p", { class: "entry-about" }, labels),
   );

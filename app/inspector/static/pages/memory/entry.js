@@ -9,7 +9,7 @@ import { correcting } from "./correcting.js";
 import { editing } from "./editing.js";
 import { forget } from "./forgetting.js";
 import { sources } from "./sources.js";
-import { backTo, categoryTag, hrefOfEntry, nameOf, pathOf, standingOf, standingTag, where } from "./words.js";
+import { backTo, categoryTag, hrefOfEntry, nameOf, pathOf, standingOf, standingTag, where, whereOf } from "./words.js";
 
 /** @typedef {import("../memory.js").Place} Place */
 /** @typedef {import("./words.js").Entry} Entry */
@@ -62,7 +62,7 @@ function draw(place, root, read, versions, told) {
   const { view } = place;
   const { entry, etag } = read;
   const work = h("div", { class: "memory-work" });
-  const text = h("p", { class: "memory-text" }, entry.text);
+  const text = h("p", { class: "memory-text", dir: "auto" }, entry.text);
   const attempt = async (/** @type {() => Promise<Entry>} */ change) => {
     try {
       const changed = await change();
@@ -93,22 +93,23 @@ function draw(place, root, read, versions, told) {
   const head = panel(t(`memory.one.${entry.tier}`), [
     h("p", { class: "entry-about" }, standingTag(entry), categoryTag(entry), entry.corrected && tag(t("memory.corrected"), "good"), entry.tags.map((one) => h("span", {}, `#${one}`))),
     text,
+    h("p", { class: "memory-gist" }, [whereOf(entry.scope), nameOf(entry.author), moment("occurred_at" in entry && entry.occurred_at ? entry.occurred_at : entry.last_confirmed_at)].filter(Boolean).join(" · ")),
     "trigger" in entry && entry.trigger && h("p", { class: "muted" }, t("memory.trigger", { trigger: entry.trigger })),
     h("div", { class: "actions memory-actions" }, actions || null),
     work,
-    facts(about(entry)),
-    h("p", { class: "memory-id" }, h("code", {}, entry.id), button(t("action.copy"), () => void copy(t("memory.id"), entry.id), { kind: "quiet" })),
   ]);
+  const id = h("p", { class: "memory-id" }, h("code", {}, entry.id), button(t("action.copy"), () => void copy(t("memory.id"), entry.id), { kind: "quiet" }));
   head.querySelector("h2")?.setAttribute("tabindex", "-1");
   const other = h("div", {});
-  fill(root, backTo(told.back), head, other, sources(place, entry), history(place, read, versions, attempt));
+  fill(root, backTo(told.back), head, other, sources(place, entry), history(place, read, versions, attempt), panel(t("memory.details"), [facts(about(entry)), id]));
   void otherSide(place, entry, other);
 }
 
 /** @param {Entry} entry @returns {(readonly [string, import("../../lib/dom.js").Children])[]} */
 function about(entry) {
   const figure = (/** @type {number | null} */ value) => (value === null ? t("memory.unknown") : number(value, 2));
-  const until = "valid_to" in entry && (entry.valid_from || entry.valid_to) ? [moment(entry.valid_from) || "…", moment(entry.valid_to) || "…"].join(" – ") : "";
+  const [from, to] = "valid_to" in entry ? [moment(entry.valid_from), moment(entry.valid_to)] : ["", ""];
+  const holds = from && to ? t("memory.from_to", { from, to }) : from ? t("memory.since", { from }) : to && t("memory.until", { to });
   const claim = "claim" in entry && entry.claim ? `${entry.claim.subject} · ${entry.claim.attribute} · ${entry.claim.value}` : "";
   /** @type {(readonly [string, import("../../lib/dom.js").Children])[]} */
   const known = [
@@ -118,7 +119,7 @@ function about(entry) {
     [t("memory.confirmed"), moment(entry.last_confirmed_at)],
     [t("memory.occurred"), "occurred_at" in entry ? moment(entry.occurred_at) : ""],
     [t("memory.participants"), "participants" in entry ? entry.participants.join(", ") : ""],
-    [t("memory.valid"), until],
+    [t("memory.valid"), holds],
     [t("signal.importance"), figure(entry.importance)],
     [t("signal.confidence"), figure(entry.confidence)],
     [t("memory.claim"), claim],
@@ -131,7 +132,7 @@ function about(entry) {
 /** What holds instead of an obsolete entry, or contradicts an unresolved one, beside it. @param {Place} place @param {Entry} entry @param {Element} root */
 async function otherSide({ view, space }, entry, root) {
   const side = (/** @type {Entry} */ one, /** @type {boolean} */ linked) =>
-    h("div", { class: "side" }, standingTag(one), h("p", {}, linked ? h("a", { href: hrefOfEntry(space, one.id) }, one.text) : one.text), h("span", { class: "muted" }, moment(one.first_recorded_at)));
+    h("div", { class: "side" }, standingTag(one), h("p", { dir: "auto" }, linked ? h("a", { href: hrefOfEntry(space, one.id) }, one.text) : one.text), h("span", { class: "muted" }, moment(one.last_confirmed_at)));
   try {
     if (entry.superseded_by) {
       const newer = await view.api.get(pathOf(entry.superseded_by), { signal: view.signal });
@@ -167,7 +168,7 @@ function history({ view, mayWrite }, { entry, etag }, versions, attempt) {
       "li",
       { class: "entry" },
       h("p", { class: "entry-about" }, h("strong", {}, t("memory.version", { version: one.version })), tag(one.version === 1 ? t("version.created") : tValue("version", one.reason)), h("time", { datetime: one.recorded_at }, moment(one.recorded_at)), !isOld && tag(t("memory.this_one"), "good")),
-      h("p", { class: "memory-version" }, before ? changes(before.text, one.text) : one.text),
+      h("p", { class: "memory-version", dir: "auto" }, before ? changes(before.text, one.text) : one.text),
       before && h("p", { class: "muted" }, otherChanges(before, one).join(" · ")),
       mayWrite && isOld && entry.status === "active" && h("p", {}, button(t("memory.bring_back"), () => void again(), { label: t("memory.bring_back_version", { version: one.version }) })),
     );

@@ -24,7 +24,7 @@ export async function forget({ view, space }, entry, trouble, done) {
     const gone = would.receipt;
     const mentions = await Promise.all(would.mentioned_in.slice(0, MENTIONS).map((id) => view.api.get(pathOf(id), { signal: view.signal })));
     const what = [
-      h("p", { class: "memory-text" }, entry.text),
+      h("p", { class: "memory-text", dir: "auto" }, entry.text),
       h("h3", {}, t("forget.would")),
       gone && removed(gone),
       would.mentioned_in.length > 0 &&

@@ -59,7 +59,7 @@ function row(space, one) {
   return h(
     "li",
     {},
-    h("a", { href: hrefOf("memory", { show: "prompts", space, assembly: one.id }) }, one.query || t("why.no_question")),
+    h("a", { href: hrefOf("memory", { show: "prompts", space, assembly: one.id }), dir: "auto" }, one.query || t("why.no_question")),
     h("time", { datetime: one.created_at }, moment(one.created_at)),
     one.degraded.length > 0 && h("p", { class: "entry-about" }, one.degraded.map((part) => tag(part, "warn"))),
   );
@@ -72,7 +72,7 @@ async function assembly({ view, space, body }, id) {
   const found = await view.api.get(`/assemblies/${encodeURIComponent(id)}`, { signal: view.signal });
   const items = found.entries.map((entry) => {
     const from = h("div", { class: "memory-from" }, loading());
-    return { entry, from, element: h("li", { class: "entry", "data-id": entry.id }, h("p", { class: "entry-about" }, tag(tValue("section", entry.section), entry.section), h("span", {}, t("why.score", { score: number(entry.score, 3) })), entry.space !== space && h("span", {}, entry.space)), h("p", { class: "entry-text" }, h("a", { href: hrefOfEntry(entry.space, entry.id) }, entry.text)), from) };
+    return { entry, from, element: h("li", { class: "entry", "data-id": entry.id }, h("p", { class: "entry-about" }, tag(tValue("section", entry.section), entry.section), h("span", {}, t("why.score", { score: number(entry.score, 3) })), entry.space !== space && h("span", {}, entry.space)), h("p", { class: "entry-text", dir: "auto" }, h("a", { href: hrefOfEntry(entry.space, entry.id) }, entry.text)), from) };
   });
   const again = hrefOf("playground", { space: found.space, query: found.query });
   fill(
@@ -82,7 +82,7 @@ async function assembly({ view, space, body }, id) {
       { class: "results" },
       h("p", {}, h("a", { href: hrefOf("memory", { show: "prompts", space }) }, "← ", t("why.back"))),
       panel(t("why.question"), [
-        h("p", { class: "memory-text" }, found.query || t("why.no_question")),
+        h("p", { class: "memory-text", dir: "auto" }, found.query || t("why.no_question")),
         h("p", { class: "entry-about" }, h("time", { datetime: found.created_at }, moment(found.created_at)), h("span", {}, t("result.entry_tokens", { tokens: number(found.tokens.total) })), h("code", {}, found.id)),
         found.erased > 0 && h("div", { class: "notice", "data-tone": "warn" }, h("p", {}, t("why.erased", { count: found.erased }))),
         found.degraded.length > 0 && h("div", { class: "notice", "data-tone": "warn" }, h("strong", {}, t("result.degraded")), h("p", {}, found.degraded.join(", "))),

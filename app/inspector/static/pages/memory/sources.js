@@ -37,7 +37,7 @@ function source({ at, state, message }) {
     "li",
     { "data-state": state },
     h("p", { class: "entry-about" }, who && h("strong", {}, who), at && h("time", { datetime: at }, moment(at)), state !== "said" && tag(t(`source.${state}`), state === "changed" ? "warn" : "plain")),
-    message ? h("blockquote", {}, message.text) : h("p", { class: "muted" }, t(`source_why.${/** @type {"deleted" | "purged" | "out_of_reach"} */ (state)}`)),
+    message ? h("blockquote", { dir: "auto" }, message.text) : h("p", { class: "muted" }, t(`source_why.${/** @type {"deleted" | "purged" | "out_of_reach"} */ (state)}`)),
     message && h("p", {}, h("a", { href: hrefOfMessage(message) }, t("source.conversation"))),
   );
 }
