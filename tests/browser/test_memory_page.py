@@ -8,6 +8,7 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import expect
 
 from app.domain.callers import Role
+from app.domain.ids import parse_id
 from app.domain.spaces import SpaceKey
 from app.store.keys import tenant_id_of
 from tests.browser.test_playground import address
@@ -339,6 +340,67 @@ async def test_what_is_gone_says_so_and_the_list_stays(page, url, tenant, *, cli
     await open_memory(page, url, tenant.key, f"&id={memory['id']}")
     await expect(details(page).get_by_role("alert")).to_contain_text("404")
     await expect(rows(page)).to_have_count(1)
+
+
+async def test_a_prompt_that_is_not_logged_says_so(page, url, tenant, remember):
+    await remember("The lamp is green.")
+    await open_memory(page, url, tenant.key, "&show=prompts")
+    await page.get_by_label("Assembly").fill("asm_nonsense")
+    await page.get_by_role("button", name="Open").click()
+    await expect(page.get_by_role("alert")).to_contain_text("404")
+    await page.get_by_role("link", name="All prompts of this space").click()
+    await expect(page.get_by_label("Assembly")).to_be_visible()
+
+
+async def test_an_archived_memory_is_brought_back(page, url, tenant, *, client, remember, database_url):
+    memory = await remember("The scarf is red.", importance=0.1)
+    with psycopg.connect(database_url) as connection:
+        aged = "UPDATE entry_versions SET last_confirmed_at = now() - interval '6 years' WHERE id = %s"
+        connection.execute(aged, [parse_id(memory["id"]).uuid])
+    assert (await client.post(f"/spaces/{SPACE}/consolidate", json={})).json()["archived"] == 1
+    await open_entry(page, url, tenant.key, "The scarf is red.", "&status=archived")
+    await expect(page.get_by_role("button", name="Edit")).to_have_count(0)
+    await page.get_by_role("button", name="Restore").click()
+    await expect(details(page).get_by_text("current", exact=True).first).to_be_visible()
+    assert (await client.get(f"/memories/{memory['id']}")).json()["status"] == "active"
+
+
+async def test_a_source_that_is_gone_says_what_became_of_it(page, url, tenant, *, client, remember):
+    turn = {"space": SPACE, "messages": [{"author": {"name": "Ada"}, "text": "I have two dogs."}]}
+    message = (await client.post("/turns", json=turn)).json()["messages"][0]["id"]
+    await remember("Ada keeps pets.", source=message)
+    await client.delete(f"/messages/{message}")
+    await open_entry(page, url, tenant.key, "Ada keeps pets.")
+    await expect(page.get_by_role("region", name="Why it is known")).to_contain_text("no word of it is left")
+
+
+async def test_a_change_that_is_forbidden_says_why(page, url, tenant, remember):
+    await remember("The lamp is green.")
+    await open_entry(page, url, tenant.key, "The lamp is green.")
+    await page.get_by_role("button", name="Edit").click()
+    await page.get_by_label("Text").fill("The lamp is blue.")
+    await page.evaluate(f"sessionStorage.setItem('ricordo.key', '{tenant.issue(Role.READER)}')")
+    await page.get_by_role("button", name="Save").click()
+    await expect(details(page).get_by_role("alert")).to_contain_text("this key is a reader")
+    await page.get_by_role("button", name="Forget").click()
+    await expect(details(page).get_by_role("alert")).to_contain_text("403")
+
+
+async def test_going_back_leads_through_what_was_looked_at(page, url, tenant, remember):
+    await remember("The lamp is green.")
+    await remember("The boat is blue.")
+    await page.goto(address(url, "/memory", tenant.key))
+    await expect(page).to_have_url(re.compile(r"space=user%3Aada$"))
+    await page.get_by_label("Search", exact=True).press_sequentially("lamp", delay=400)
+    await expect(rows(page).first).to_contain_text("lamp")
+    await page.get_by_role("link", name="The lamp is green.").click()
+    await expect(details(page).locator(".memory-text")).to_be_visible()
+    await page.go_back()
+    await expect(details(page).locator(".memory-text")).to_have_count(0)
+    await expect(page.get_by_label("Search", exact=True)).to_have_value("lamp")
+    await page.go_back()
+    await expect(page.get_by_label("Search", exact=True)).to_have_value("")
+    await expect(rows(page)).to_have_count(2)
 
 
 async def test_a_persons_own_page_shows_that_persons_space_and_no_other(page, url, client, remember):

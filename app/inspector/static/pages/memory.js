@@ -19,7 +19,8 @@ import { pathOf, tierOf } from "./memory/words.js";
  * @property {string} space
  * @property {boolean} mayWrite Whether the key may change what is remembered there.
  * @property {URLSearchParams} params What the address says; changed by `note` alone.
- * @property {(changes: Record<string, string | null>) => void} note Changes what the address says; null takes a part out.
+ * @property {(changes: Record<string, string | null>, isSameStep?: boolean) => void} note Changes what the address says; null
+ *   takes a part out. By default that is a step of the browser's history.
  * @property {Element} body Where the part that is shown goes.
  */
 
@@ -45,15 +46,16 @@ async function show(view) {
     space,
     mayWrite: isAtLeast(role, space.startsWith("lore:") ? "editor" : "writer"),
     params,
-    note: (changes) => {
+    note: (changes, isSameStep = false) => {
       for (const [name, value] of Object.entries(changes)) {
         if (value === null || value === "") params.delete(name);
         else params.set(name, value);
       }
-      view.note(params);
+      view.note(params, isSameStep);
     },
     body,
   };
+  place.note({}, true);
   fill(view.root, heading(), bar(place, names, part, names.length === 1 && !isAtLeast(role, "editor")), body);
   await SHOW[part](place);
 }

@@ -66,8 +66,8 @@ export async function entries(place) {
     }
   };
 
-  const changed = (/** @type {Record<string, string | null>} */ changes) => {
-    place.note({ ...changes, id: null, receipt: null });
+  const changed = (/** @type {Record<string, string | null>} */ changes, /** @type {boolean} */ isSameStep) => {
+    place.note({ ...changes, id: null, receipt: null }, isSameStep);
     close();
     void load(null);
   };
@@ -159,7 +159,7 @@ async function pageOf({ view, space, params }, cursor, signal) {
   return view.api.get(`/${tier}`, { query: { space, ...standing, category, tag: label, scope, limit: PAGE, cursor }, signal });
 }
 
-/** @param {Place} place @param {(changes: Record<string, string | null>) => void} changed */
+/** @param {Place} place @param {(changes: Record<string, string | null>, isSameStep: boolean) => void} changed */
 function filters({ params }, changed) {
   const tier = tierIn(params);
   const query = h("input", { type: "search", value: params.get("query") ?? "", placeholder: t("memory.search_for"), autocomplete: "off" });
@@ -178,19 +178,20 @@ function filters({ params }, changed) {
       h(
         "label",
         {},
-        h("input", { type: "radio", name, value: one, checked: one === tier, class: "spoken", onchange: () => (settle(one), changed({ tier: one === "memories" ? null : one })) }),
+        h("input", { type: "radio", name, value: one, checked: one === tier, class: "spoken", onchange: () => (settle(one), changed({ tier: one === "memories" ? null : one }, false)) }),
         h("span", {}, tValue("part", one), " ", totals[one]),
       ),
     ),
   );
   const settle = (/** @type {string} */ now) => {
     categories.hidden = now !== "memories";
-    status.disabled = query.value.trim() !== "";
+    status.disabled = params.has("query"); // a search finds what holds now
+    status.value = status.disabled ? "current" : (params.get("status") ?? "current");
     clear.hidden = !query.value && FILTERS.every((one) => !params.get(one));
   };
   const set = (/** @type {string} */ field, /** @type {string} */ value) => {
     if ((params.get(field) ?? "") === value) return;
-    changed({ [field]: value || null });
+    changed({ [field]: value || null }, field === "query" && value !== "" && params.has("query"));
     settle(tierIn(params));
   };
   let waiting = 0;
@@ -207,7 +208,7 @@ function filters({ params }, changed) {
   const clear = button(t("memory.clear"), () => {
     for (const control of [query, scope, label, category]) control.value = "";
     status.value = "current";
-    changed({ query: null, status: null, category: null, scope: null, tag: null });
+    changed({ query: null, status: null, category: null, scope: null, tag: null }, false);
     settle(tierIn(params));
     query.focus();
   }, { kind: "quiet" });

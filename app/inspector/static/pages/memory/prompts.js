@@ -67,20 +67,27 @@ function row(space, one) {
 
 /** @param {Place} place @param {string} id */
 async function assembly({ view, space, body }, id) {
+  const back = h("p", {}, h("a", { href: hrefOf("memory", { show: "prompts", space }) }, "← ", t("why.back")));
   fill(body, loading());
   /** @type {Api.LoggedReply} */
-  const found = await view.api.get(`/assemblies/${encodeURIComponent(id)}`, { signal: view.signal });
+  let found;
+  try {
+    found = await view.api.get(`/assemblies/${encodeURIComponent(id)}`, { signal: view.signal });
+  } catch (error) {
+    if (!isAbort(error)) fill(body, h("div", { class: "results" }, back, errorPanel(error)));
+    return;
+  }
   const items = found.entries.map((entry) => {
     const from = h("div", { class: "memory-from" }, loading());
     return { entry, from, element: h("li", { class: "entry", "data-id": entry.id }, h("p", { class: "entry-about" }, tag(tValue("section", entry.section), entry.section), h("span", {}, t("why.score", { score: number(entry.score, 3) })), entry.space !== space && h("span", {}, entry.space)), h("p", { class: "entry-text", dir: "auto" }, h("a", { href: hrefOfEntry(entry.space, entry.id) }, entry.text)), from) };
   });
-  const again = hrefOf("playground", { space: found.space, query: found.query });
+  const again = hrefOf("playground", { space: found.space, query: found.query, assembly: found.id });
   fill(
     body,
     h(
       "div",
       { class: "results" },
-      h("p", {}, h("a", { href: hrefOf("memory", { show: "prompts", space }) }, "← ", t("why.back"))),
+      back,
       panel(t("why.question"), [
         h("p", { class: "memory-text", dir: "auto" }, found.query || t("why.no_question")),
         h("p", { class: "entry-about" }, h("time", { datetime: found.created_at }, moment(found.created_at)), h("span", {}, t("result.entry_tokens", { tokens: number(found.tokens.total) })), h("code", {}, found.id)),
