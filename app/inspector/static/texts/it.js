@@ -199,7 +199,7 @@ const texts = {
   "memory.correct": "Correggi",
   "memory.edit": "Modifica",
   "memory.restore": "Ripristina",
-  "memory.undo": "Annulla l'ultima",
+  "memory.undo": "Annulla la modifica",
   "memory.undo_why": "Annulla l'ultima modifica; farlo due volte la rifà",
   "memory.forget": "Dimentica",
   "memory.corrected": "corretto",

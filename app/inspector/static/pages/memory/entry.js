@@ -4,7 +4,7 @@ import { fill, h } from "../../lib/dom.js";
 import { isAbort, Problem } from "../../lib/api.js";
 import { moment, number, t, tValue } from "../../lib/i18n.js";
 import { button, copy, errorPanel, facts, loading, panel, tag, toast } from "../../lib/widgets.js";
-import { diff } from "../playground/compare.js";
+import { merged } from "../soul/changes.js";
 import { correcting } from "./correcting.js";
 import { editing } from "./editing.js";
 import { forget } from "./forgetting.js";
@@ -189,16 +189,8 @@ function contentOf(version) {
 }
 
 /** The words that went and came. @param {string} before @param {string} after */
-export function changes(before, after) {
-  const words = (/** @type {string} */ text) => text.split(/(?<=\s)/);
-  /** @type {{mark: string, text: string}[]} */
-  const runs = [];
-  for (const { mark, line } of diff(words(before), words(after))) {
-    const last = runs.at(-1);
-    if (last?.mark === mark) last.text += line;
-    else runs.push({ mark, text: line });
-  }
-  return runs.map(({ mark, text }) => ({ "-": h("del", {}, text), "+": h("ins", {}, text) })[mark] ?? text);
+function changes(before, after) {
+  return merged(before, after).map(({ mark, text }) => (mark === " " ? text : h(mark === "-" ? "del" : "ins", {}, text)));
 }
 
 /** What else a version changed, in words. @param {Entry} before @param {Entry} after @returns {string[]} */
