@@ -4,12 +4,10 @@ import { fill, h } from "../../lib/dom.js";
 import { isAbort, Problem } from "../../lib/api.js";
 import { t, tValue } from "../../lib/i18n.js";
 import { button, errorPanel, field, showErrors, toast } from "../../lib/widgets.js";
-import { pathOf } from "./words.js";
+import { CATEGORIES, pathOf } from "./words.js";
 
 /** @typedef {import("../memory.js").Place} Place */
 /** @typedef {import("./words.js").Entry} Entry */
-
-const CATEGORIES = ["", "output_preference", "personal_preference", "assistant_preference", "knowledge", "interest", "dislike", "relationship", "work", "goal", "decision", "project", "fact"];
 
 /**
  * @param {Place} place @param {{entry: Entry, etag: string}} read
@@ -19,7 +17,7 @@ export function editing({ view }, { entry, etag }, { stop, done }) {
   const text = h("textarea", { rows: 5, required: true, dir: "auto", value: entry.text });
   const tags = h("input", { type: "text", value: entry.tags.join(", "), spellcheck: "false" });
   const scope = h("input", { type: "text", value: entry.scope, spellcheck: "false", placeholder: "chat:kitchen" });
-  const category = h("select", {}, CATEGORIES.map((one) => h("option", { value: one }, one ? tValue("category", one) : t("memory.none_of_these"))));
+  const category = h("select", {}, ["", ...CATEGORIES].map((one) => h("option", { value: one }, one ? tValue("category", one) : t("memory.none_of_these"))));
   if ("category" in entry) category.value = entry.category ?? "";
   const trigger = h("input", { type: "text", value: "trigger" in entry ? (entry.trigger ?? "") : "" });
   const importance = share(entry.importance);

@@ -8,13 +8,12 @@ import { button, empty, errorPanel, field, loading, pager, showErrors, tag } fro
 import { questions } from "./corrections.js";
 import { details } from "./entry.js";
 import { receipt } from "./forgetting.js";
-import { categoryTag, day, standingOf, standingTag, TIERS, tierOf, whereOf } from "./words.js";
+import { CATEGORIES, categoryTag, day, standingOf, standingTag, TIERS, tierOf, whereOf } from "./words.js";
 
 /** @typedef {import("../memory.js").Place} Place */
 /** @typedef {import("./words.js").Entry} Entry */
 /** @typedef {{items: Entry[], next_cursor: string | null}} Page */
 
-const CATEGORIES = ["output_preference", "personal_preference", "assistant_preference", "knowledge", "interest", "dislike", "relationship", "work", "goal", "decision", "project", "fact"];
 const STATUSES = ["current", "unresolved", "superseded", "retracted", "archived", "any"];
 const FILTERS = /** @type {const} */ (["status", "category", "scope", "tag"]);
 const PAGE = 50;

@@ -8,6 +8,8 @@ import { button, tag } from "../../lib/widgets.js";
 /** @typedef {Api.MemoryReply | Api.EpisodeReply | Api.ProcedureReply} Entry */
 /** @typedef {"current" | "unresolved" | "superseded" | "retracted" | "archived"} Standing */
 
+/** @type {readonly Api.Category[]} */
+export const CATEGORIES = ["output_preference", "personal_preference", "assistant_preference", "knowledge", "interest", "dislike", "relationship", "work", "goal", "decision", "project", "fact"];
 export const TIERS = /** @type {const} */ (["memories", "episodes", "procedures"]);
 const TIER_OF = { mem: "memories", epi: "episodes", pro: "procedures" };
 const TONES = { current: "good", unresolved: "warn", superseded: "bad", retracted: "bad", archived: "plain" };
