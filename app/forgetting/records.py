@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
-from uuid import UUID
 
 from app.domain.entries import Author, Entry
 from app.domain.ids import PublicId
@@ -28,7 +27,7 @@ class Selector:
     ids: tuple[PublicId, ...] = ()
     content: str | None = None
     turn: PublicId | None = None
-    session: UUID | None = None
+    session: PublicId | None = None
     author: Author | None = None
     since: datetime | None = None
     until: datetime | None = None

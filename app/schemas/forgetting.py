@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from app.domain.entries import Author
+from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
 from app.forgetting.records import Forgotten, Receipt, Selector, Verified
 from app.schemas.common import EntryId, Instant, Line, SpaceName, Text, TurnPublicId, WireModel, wire_time
@@ -66,11 +67,14 @@ class ForgetBody(WireModel):
     def to_domain(self, space: SpaceKey) -> Selector:
         """As the domain has it."""
         author = Author(self.author.name, self.author.platform, self.author.id) if self.author else None
+        session = None
+        if self.session is not None:
+            session = PublicId(session_of(space, self.session), space.space_id, IdKind.SESSION)
         return Selector(
             ids=tuple(dict.fromkeys(self.ids or ())),
             content=self.content,
             turn=self.turn,
-            session=None if self.session is None else session_of(space, self.session),
+            session=session,
             author=author,
             since=self.since,
             until=self.until,

@@ -1,11 +1,11 @@
 """Short-lived tokens on the wire."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.domain.callers import ROLES, Caller, Role
-from app.schemas.common import Instant, SpaceName, WireModel, wire_time
+from app.domain.callers import ROLES, Role
+from app.schemas.common import Instant, SpaceName, WireModel
 
 TOKEN_MINUTES = 60
 TOKEN_MINUTES_LIMIT = 24 * 60
@@ -26,6 +26,14 @@ class TokenBody(WireModel):
         return ROLES[self.role]
 
 
+class KeyReply(WireModel):
+    """What the key that calls may do. `spaces` are the only ones it reaches; null for all of its tenant."""
+
+    role: Literal["reader", "writer", "editor", "administrator"]
+    spaces: list[str] | None
+    expires_at: Instant | None
+
+
 class TokenReply(WireModel):
     """A token, shown once. Used like a key."""
 
@@ -33,20 +41,3 @@ class TokenReply(WireModel):
     space: str
     role: Literal["reader", "writer"]
     expires_at: Instant
-
-
-class OwnKeyReply(WireModel):
-    """What a key or a token may do. Without limits `spaces` and `expires_at` are null."""
-
-    role: Literal["reader", "writer", "editor", "administrator"]
-    spaces: list[str] | None
-    expires_at: Instant | None
-
-
-def own_key_json(caller: Caller) -> dict[str, Any]:
-    """What a caller may do, as JSON has it."""
-    return {
-        "role": caller.role.label,
-        "spaces": None if caller.spaces is None else sorted(caller.spaces),
-        "expires_at": caller.expires_at and wire_time(caller.expires_at),
-    }

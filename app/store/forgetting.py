@@ -209,7 +209,7 @@ def _others(selector: Selector) -> Parameters:
     author = selector.author or Author()
     return {
         "turn": selector.turn and selector.turn.uuid,
-        "session": selector.session,
+        "session": selector.session and selector.session.uuid,
         "author_id": author.id,
         "author_name": author.name,
         "author_platform": author.platform,

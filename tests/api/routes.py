@@ -90,8 +90,8 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
         "GET /spaces/{space}": {},
         "GET /spaces/{space}/profile": {},
         "POST /spaces/{space}/consolidate": {"json": {"dry_run": True}},
+        "GET /tokens/current": {},
         "POST /tokens": {"json": {**where, "role": "reader"}},
-        "GET /tokens/own": {},
         "POST /context/assemble": {
             "json": {**where, "query": "", "also_read": [victim.space], "persona": victim.space, "trace": True}
         },

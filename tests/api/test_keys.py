@@ -111,6 +111,18 @@ async def test_a_token_reaches_its_space_and_no_other(client, connect):
     assert [item["name"] for item in (await token.get("/spaces")).json()["items"]] == [SPACE]
 
 
+async def test_a_key_is_told_what_it_may_do(client, connect, tenant):
+    own = (await client.get("/tokens/current")).json()
+    assert own == {"role": "administrator", "spaces": None, "expires_at": None}
+    two = connect(tenant.issue(Role.EDITOR, ("user:2", "user:1")))
+    told = {"role": "editor", "spaces": ["user:1", "user:2"], "expires_at": None}
+    assert (await two.get("/tokens/current")).json() == told
+    made = (await client.post("/tokens", json={"space": SPACE, "role": "reader", "minutes": 1})).json()
+    of_token = (await connect(made["token"]).get("/tokens/current")).json()
+    assert of_token == {"role": "reader", "spaces": [SPACE], "expires_at": made["expires_at"]}
+    assert (await connect("rk_unknown").get("/tokens/current")).status_code == 401
+
+
 async def test_a_readers_token_reads_only(client, connect):
     made = await client.post("/tokens", json={"space": SPACE, "role": "reader", "minutes": 1})
     token = connect(made.json()["token"])
@@ -212,13 +224,3 @@ async def test_a_command_that_makes_no_sense_says_so(settings, arguments):
     result = await ricordo(*arguments)
     assert result.exit_code in (1, 2)
     assert result.output
-
-
-async def test_a_key_reads_what_it_may_do(client, tenant, connect):
-    of_all = {"role": "administrator", "spaces": None, "expires_at": None}
-    assert (await client.get("/tokens/own")).json() == of_all
-    limited = connect(tenant.issue(Role.EDITOR, ("user:2", "lore:a")))
-    assert (await limited.get("/tokens/own")).json() == {**of_all, "role": "editor", "spaces": ["lore:a", "user:2"]}
-    token = (await client.post("/tokens", json={"space": SPACE, "role": "reader"})).json()
-    known = (await connect(token["token"]).get("/tokens/own")).json()
-    assert known == {"role": "reader", "spaces": [SPACE], "expires_at": token["expires_at"]}

@@ -460,6 +460,11 @@ declare namespace Api {
     signals: SignalsReply;
     tokens: number;
   }
+  interface KeyReply {
+    role: "reader" | "writer" | "editor" | "administrator";
+    spaces: Array<string> | null;
+    expires_at: string | null;
+  }
   interface LiveBody {
     stream: string;
     batch: Array<PostedMessage>;
@@ -655,11 +660,6 @@ declare namespace Api {
     weights?: WeightsBody | null;
     must_include?: Array<string> | null;
     exclude?: Array<string> | null;
-  }
-  interface OwnKeyReply {
-    role: "reader" | "writer" | "editor" | "administrator";
-    spaces: Array<string> | null;
-    expires_at: string | null;
   }
   interface Page_AssemblySummary_ {
     items: Array<AssemblySummary>;

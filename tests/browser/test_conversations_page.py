@@ -126,6 +126,19 @@ async def test_what_was_said_is_found_by_its_words_and_shown_where_it_was_said(p
     await expect(page.locator(".hit-head strong")).to_have_text(["long"])
 
 
+async def test_only_turns_that_come_into_view_are_asked_about(page, url, tenant, say):
+    turns = [await say(f"Message {n}.", session="long", at=f"2026-11-02T10:00:{n % 60:02}Z") for n in range(250)]
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "/jobs?" in request.url else None)
+    first = turns[0]["messages"][0]["id"]
+    await opened(page, url, tenant.key, f"&session={turns[0]['session']}&message={first}")
+    await expect(page.locator(".message")).to_have_count(250)
+    await expect(turn_of(page, turns[0]).locator(".turn-state")).to_contain_text("in work")
+    assert sum(request.count("subject=") for request in asked) < 100
+    await turn_of(page, turns[-1]).scroll_into_view_if_needed()
+    await expect(turn_of(page, turns[-1]).locator(".turn-state")).to_contain_text("in work")
+
+
 async def test_the_filters_are_time_author_and_session_and_in_the_address(page, open_page, url, tenant, talked):
     await opened(page, url, tenant.key)
     await page.get_by_text("Time, author, session").click()

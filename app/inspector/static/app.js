@@ -101,7 +101,7 @@ async function draw() {
       params,
       api,
       signal,
-      note: (changed, isOwnChoice = false) => !signal.aborted && note(page.name, changed, isOwnChoice),
+      note: (changed, more) => !signal.aborted && note(page.name, changed, more),
       announce: (text) => (spoken.textContent = text),
     });
   } catch (error) {

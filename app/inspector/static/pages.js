@@ -14,8 +14,7 @@ import { soul } from "./pages/soul.js";
  * @property {URLSearchParams} params Of the address: all that the page needs to show the same again.
  * @property {import("./lib/api.js").Client} api
  * @property {AbortSignal} signal Aborted when another view takes its place; hand it to every call.
- * @property {(params: URLSearchParams, isOwnChoice?: boolean) => void} note Puts what is shown into the address; the page is
- *   not built anew. What the page chose by itself is no step of the browser's history.
+ * @property {(params: URLSearchParams, more?: {replace?: boolean}) => void} note Puts what is shown into the address; the page is not built anew.
  * @property {(text: string) => void} announce Says a text aloud to who does not see it.
  */
 

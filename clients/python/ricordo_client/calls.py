@@ -24,10 +24,10 @@ from ricordo_client.models import (
     Found,
     HistorySettings,
     Job,
+    Key,
     LivePlan,
     LoggedAssembly,
     Message,
-    OwnKey,
     Page,
     Profile,
     Receipt,
@@ -785,9 +785,9 @@ def issue_token(space: str, role: Literal["reader", "writer"], *, minutes: int |
     return Call(Token, "POST", "/tokens", body={"space": space, "role": role, "minutes": minutes})
 
 
-def own_key() -> Call[OwnKey]:
-    """What the client's own key may do: its role, the spaces that it reaches, when it expires."""
-    return _read(OwnKey, "/tokens/own")
+def current_key() -> Call[Key]:
+    """What the key of this client may do, where, and until when."""
+    return _read(Key, "/tokens/current")
 
 
 def assemblies(space: str) -> Call[Page[AssemblySummary]]:

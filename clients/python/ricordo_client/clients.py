@@ -92,7 +92,7 @@ class _Calls:
     history_settings = Endpoint(calls.history_settings)
     set_history_days = Endpoint(calls.set_history_days)
     issue_token = Endpoint(calls.issue_token)
-    own_key = Endpoint(calls.own_key)
+    current_key = Endpoint(calls.current_key)
     assemblies = Pages(calls.assemblies)
     assembly = Endpoint(calls.assembly)
     replay = Endpoint(calls.replay)

@@ -273,6 +273,14 @@ class Space(Record):
     entries: dict[str, int] = {}
 
 
+class Key(Record):
+    """What a key may do. `spaces` are the only ones it reaches; None for all of its tenant."""
+
+    role: str
+    spaces: list[str] | None
+    expires_at: datetime | None
+
+
 class Token(Record):
     """A short-lived key of one space, shown once."""
 
@@ -280,14 +288,6 @@ class Token(Record):
     space: str
     role: str
     expires_at: datetime
-
-
-class OwnKey(Record):
-    """What the client's key may do. `spaces` is None for all of the tenant."""
-
-    role: str
-    spaces: list[str] | None = None
-    expires_at: datetime | None = None
 
 
 class AssemblySummary(Record):

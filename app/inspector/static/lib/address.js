@@ -34,12 +34,12 @@ export function go(page, params) {
  * Say in the address what is shown already; the page is not built anew.
  * @param {string} page
  * @param {URLSearchParams} params
- * @param {boolean} isOwnChoice Nobody asked for it: no step of the history, or going back would lead here again.
+ * @param {{replace?: boolean}} [more] `replace`: as the same step of the browser's history as the last.
  */
-export function note(page, params, isOwnChoice) {
+export function note(page, params, { replace = false } = {}) {
   const href = hrefOf(page, params);
   if (href === location.hash) return;
-  if (isOwnChoice) history.replaceState(null, "", href);
+  if (replace) history.replaceState(null, "", href);
   else history.pushState(null, "", href);
 }
 

@@ -5,7 +5,7 @@ import { t } from "./i18n.js";
 import { field } from "./widgets.js";
 
 /** @typedef {import("../pages.js").View} View */
-/** @typedef {Api.OwnKeyReply["role"]} Role */
+/** @typedef {Api.KeyReply["role"]} Role */
 
 /** @type {readonly Role[]} Each may do all that the ones before it may. */
 const ROLES = ["reader", "writer", "editor", "administrator"];
@@ -35,9 +35,9 @@ export function chosenSpace(view, names, kinds) {
 
 /** The role of the key. @param {View} view @returns {Promise<Role>} */
 export async function ownRole(view) {
-  /** @type {Api.OwnKeyReply} */
-  const own = await view.api.get("/tokens/own", { signal: view.signal });
-  return own.role;
+  /** @type {Api.KeyReply} */
+  const current = await view.api.get("/tokens/current", { signal: view.signal });
+  return current.role;
 }
 
 /** @param {Role} role @param {Role} needed */

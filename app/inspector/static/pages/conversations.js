@@ -80,10 +80,10 @@ async function show(view) {
   fill(
     view.root,
     h("h1", { class: "spoken" }, t("page.conversations")),
-    !mayForget && h("p", { class: "notice", "data-tone": "plain" }, t("talks.read_only", { role: tValue("role", role) })),
+    !mayForget && h("p", { class: "notice", "data-tone": "plain" }, t("talks.read_only", { role: tValue("role_name", role) })),
     space ? pages : empty(t("playground.no_spaces")),
   );
   if (!space) return;
-  view.note(params, true);
+  view.note(params, { replace: true });
   await Promise.all([look(), read(params.get("session"), params.get("message"))]);
 }

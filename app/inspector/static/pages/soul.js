@@ -29,10 +29,10 @@ async function show(view) {
     view.root,
     heading,
     choice,
-    !blocks.mayEdit && h("p", { class: "notice", "data-tone": "plain" }, t("soul.read_only", { role: tValue("role", role) })),
+    !blocks.mayEdit && h("p", { class: "notice", "data-tone": "plain" }, t("soul.read_only", { role: tValue("role_name", role) })),
     h("div", { class: "soul" }, blocks.element, h("div", { class: "beside" }, blocks.identity.element)),
   );
-  view.note(blocks.address(), true);
+  view.note(blocks.address(), { replace: true });
   await blocks.load();
 }
 

@@ -30,7 +30,7 @@ export async function entryList(view, entries, { links }) {
     );
   }));
   const rest = entries.length - items.length;
-  return h("ul", { class: "entries-of" }, items, rest > 0 && h("li", { class: "muted" }, t("result.more_dropped", { count: rest })));
+  return h("ul", { class: "entries-of" }, items, rest > 0 && h("li", { class: "muted" }, t("talks.more", { count: rest })));
 }
 
 /** @param {View} view @param {string} tier @param {string} id @returns {Promise<Api.MemoryReply | Api.EpisodeReply | null>} Null if it cannot be read. */

@@ -45,7 +45,7 @@ export function filters(params, names, onchange) {
     folded(h("span", {}, t("talks.more_filters")), [
       h("div", { class: "side-by-side" }, field(t("talks.from"), of("from"), { name: "from" }), field(t("talks.to"), of("to"), { name: "to" })),
       h("div", { class: "side-by-side" }, field(t("field.author"), of("author"), { name: "author", hint: t("talks.author_hint") }), field(t("field.session"), of("within"), { name: "session", hint: t("talks.session_hint") })),
-    ], { open: isFiltered() }),
+    ], { open: [...DAYS, "author", "within"].some((name) => params.has(name)) }),
     clear,
   );
 }

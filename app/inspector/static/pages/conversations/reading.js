@@ -50,8 +50,8 @@ export async function reading(view, place, read) {
     read.onread(session.id);
     view.announce(`${name}. ${count}`);
     if (document.activeElement === document.body) back.focus();
+    if (place.getBoundingClientRect().top < 0) place.scrollIntoView();
     talk.toSought();
-    await talk.refreshed();
   } catch (error) {
     if (!isAbort(error)) fill(place, h("p", { class: "back" }, back), errorPanel(error, () => void reading(view, place, read)));
   }
@@ -86,6 +86,22 @@ class Talk {
     this.element = h("div", {}, this.earlier, this.turns);
     /** The turns that are shown, by id. @type {Map<string, ReturnType<typeof turnItem>>} */
     this.items = new Map();
+    /** Turns of which it is not known yet how far the work on them is. @type {Set<string>} */
+    this.asked = new Set();
+    this.sight = new IntersectionObserver((entries) => void this.seen(entries), { rootMargin: "300px" });
+    view.signal.addEventListener("abort", () => this.sight.disconnect());
+    every(REFRESH_MS, () => this.states(), view.signal);
+  }
+
+  /** @param {IntersectionObserverEntry[]} entries */
+  async seen(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const turn = target.getAttribute("data-id");
+      if (!isIntersecting || turn === null) continue;
+      this.sight.unobserve(target);
+      this.asked.add(turn);
+    }
+    await this.states();
   }
 
   /** The latest messages; all up to the one that is sought, if there is one. */
@@ -112,7 +128,10 @@ class Talk {
     const byTurn = new Map();
     for (const message of this.messages) byTurn.set(message.turn, [...(byTurn.get(message.turn) ?? []), message]);
     for (const [turn, messages] of byTurn) {
-      if (this.items.get(turn)?.count !== messages.length) this.items.set(turn, turnItem(view, read, turn, messages));
+      if (this.items.get(turn)?.count === messages.length) continue;
+      const item = turnItem(view, read, turn, messages);
+      this.items.set(turn, item);
+      this.sight.observe(item.element);
     }
     fill(this.turns, [...byTurn.keys()].map((turn) => this.items.get(turn)?.element));
     if (byTurn.size === 0) fill(this.turns, h("li", {}, empty(t("talks.nothing_left"))));
@@ -125,7 +144,6 @@ class Talk {
       await this.page(PAGE);
       this.draw();
       first?.scrollIntoView({ block: "start" });
-      await this.states();
     } catch (error) {
       if (!isAbort(error)) fill(this.earlier, errorPanel(error, () => void this.more()));
     }
@@ -137,27 +155,17 @@ class Talk {
     if (sought instanceof HTMLElement) sought.focus({ preventScroll: true });
   }
 
-  /** Say how far the work on the turns is, and go on while some is being done. */
-  async refreshed() {
-    const stop = new AbortController();
-    const update = async () => {
-      if ((await this.states()) === 0) stop.abort();
-    };
-    await update();
-    if (!stop.signal.aborted) every(REFRESH_MS, update, AbortSignal.any([stop.signal, this.view.signal]));
-  }
-
-  /** Ask for the jobs of all turns that are not done; how many are still waited for. */
+  /** Say how far the work is on the turns that came into view; those on which it goes on are asked about again. */
   async states() {
-    const open = [...this.items].filter(([, item]) => !item.isDone());
-    let waiting = 0;
-    for (let at = 0; at < open.length; at += PAGE) {
-      const part = open.slice(at, at + PAGE);
-      const jobs = await this.jobs(part.map(([turn]) => turn));
-      if (jobs === null) return 0;
-      for (const [turn, item] of part) waiting += item.tell(jobs.filter((job) => job.subject === turn)) ? 1 : 0;
+    const turns = [...this.asked];
+    for (let at = 0; at < turns.length; at += PAGE) {
+      const part = turns.slice(at, at + PAGE);
+      const jobs = await this.jobs(part);
+      for (const turn of part) {
+        const isGoingOn = jobs !== null && this.items.get(turn)?.tell(jobs.filter((job) => job.subject === turn));
+        if (!isGoingOn) this.asked.delete(turn);
+      }
     }
-    return waiting;
   }
 
   /** @param {string[]} subject @returns {Promise<Api.JobReply[] | null>} Null if they cannot be read. */

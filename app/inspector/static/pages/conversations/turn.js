@@ -20,7 +20,6 @@ import { messageItem } from "./message.js";
 export function turnItem(view, read, turn, messages) {
   const state = h("span", { class: "turn-state" });
   const came = h("div", { class: "came", hidden: true });
-  let done = false;
   const open = button(t("talks.what_came"), () => void toggle());
   open.setAttribute("aria-expanded", "false");
 
@@ -53,17 +52,16 @@ export function turnItem(view, read, turn, messages) {
   /** Say how far the work is; whether some is still to be done. @param {readonly Api.JobReply[]} jobs */
   const tell = (jobs) => {
     const [failed, waiting] = [jobs.filter((job) => job.state === "failed"), jobs.filter((job) => job.state === "waiting" || job.state === "running")];
-    done = failed.length + waiting.length === 0;
     const about = [...failed, ...waiting];
     const tasks = about.map((job) => tValue("task", job.task)).join(", ");
     const [text, tone] = failed.length > 0 ? [t("talks.failed", { tasks }), "bad"] : waiting.length > 0 ? [t("talks.waiting", { tasks }), "warn"] : [t("talks.processed"), "good"];
     const reason = failed[0]?.error;
     fill(state, tag(text, tone), jobs.length > 0 && h("a", { href: hrefOf("jobs", { space: read.space, subject: turn }) }, t("talks.jobs")), reason && h("span", { class: "muted" }, reason));
-    if (done && !came.hidden) void load();
+    if (waiting.length === 0 && !came.hidden) void load();
     return waiting.length > 0;
   };
 
-  return { element, count: messages.length, isDone: () => done, tell };
+  return { element, count: messages.length, tell };
 }
 
 /** @param {View} view @param {Api.TurnWithEntries} turn */
