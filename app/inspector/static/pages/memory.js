@@ -51,7 +51,7 @@ async function show(view) {
         if (value === null || value === "") params.delete(name);
         else params.set(name, value);
       }
-      view.note(params, isSameStep);
+      view.note(params, { replace: isSameStep });
     },
     body,
   };
