@@ -44,6 +44,7 @@ from app.turns.records import (
     Turn,
 )
 from app.turns.service import Posted, PostedTurn, session_position
+from app.turns.sources import EntrySource, SourceState
 
 TURN_MESSAGES = 200
 HISTORY_DAYS_LIMIT = 36_500
@@ -232,6 +233,28 @@ class TurnWithEntries(TurnReply):
 
     entries: list[DerivedReply]
     corrections: list[CorrectionReply]
+
+
+class EntrySourceReply(WireModel):
+    """A message that an entry comes of.
+
+    `said`: as it is; `changed`: its text was edited since, or cut by what was forgotten; `deleted`: no word is left;
+    `purged`: history is not kept for so long; `out_of_reach`: the key does not reach the space in which it was said.
+    `position` counts the messages of its turn from 0; `message` is there while there is a text that may be read.
+    """
+
+    id: str
+    turn: str | None
+    position: int | None
+    at: Instant | None
+    state: SourceState
+    message: MessageReply | None
+
+
+class SourcesReply(WireModel):
+    """The messages that an entry comes of, the latest first, 200 at most."""
+
+    items: list[EntrySourceReply]
 
 
 class ErasedMessagesReply(WireModel):
@@ -440,6 +463,23 @@ def message_json(message: Message) -> dict[str, Any]:
         "event": message.event,
         "version": message.version,
         "edited_at": message.edited_at and wire_time(message.edited_at),
+    }
+
+
+def sources_json(sources: Sequence[EntrySource]) -> dict[str, Any]:
+    """What an entry comes of, as JSON has it."""
+    return {
+        "items": [
+            {
+                "id": str(source.id),
+                "turn": source.turn and str(source.turn),
+                "position": source.message and source.message.position,
+                "at": source.said_at and wire_time(source.said_at),
+                "state": source.state.value,
+                "message": source.message and message_json(source.message),
+            }
+            for source in sources
+        ]
     }
 
 

@@ -138,6 +138,11 @@ class PostgresTurns:
         rows = await self._fetch(tenant_id, "find_message", _address(tenant_id, message_id))
         return _message(rows[0]) if rows else None
 
+    async def messages_by_id(self, tenant_id: UUID, message_ids: Sequence[PublicId]) -> tuple[Message, ...]:
+        """Messages of any spaces, those that were deleted included; in no order."""
+        of = {"space_ids": [i.space_id for i in message_ids], "ids": [i.uuid for i in message_ids]}
+        return tuple(map(_message, await self._fetch(tenant_id, "find_messages", {"tenant_id": tenant_id, **of})))
+
     async def messages(self, query: MessageQuery) -> tuple[Message, ...]:
         """Messages of a space, newest first, or best first."""
         space = query.space

@@ -105,6 +105,10 @@ class TurnStore(Protocol):
         """A message; one that was deleted is none."""
         ...
 
+    async def messages_by_id(self, tenant_id: UUID, message_ids: Sequence[PublicId]) -> tuple[Message, ...]:
+        """Messages of any spaces, those that were deleted included; in no order."""
+        ...
+
     async def messages(self, query: MessageQuery) -> tuple[Message, ...]:
         """Messages of a space, newest first, or best first."""
         ...

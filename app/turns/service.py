@@ -1,14 +1,15 @@
 """The shell of turns: what was said is stored, read, corrected and taken back."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
 from app.domain.callers import Caller
-from app.domain.entries import Author
+from app.domain.entries import Author, Entry
 from app.domain.errors import FieldProblem, InvalidInputError, NotFoundError, PreconditionFailedError
-from app.domain.evidence import Derived
+from app.domain.evidence import Basis, Derived
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, find_id
 from app.domain.spaces import SpaceKey
@@ -17,6 +18,7 @@ from app.turns.documents import personal_space
 from app.turns.ports import Erasure, JobQuery, JobStore, MessageQuery, NewId, SessionQuery, TurnStore, WorkingMemory
 from app.turns.records import Job, Message, NewMessage, NewTurn, Session, Speaker, Task, Turn, session_uuid
 from app.turns.remembered import may_be_remembered, spaces_of
+from app.turns.sources import SOURCES, EntrySource, reaches, source_of, sources_by_id
 
 DERIVED: Final = (Task.HISTORY, Task.EPISODE, Task.PERSONAL, Task.MEMORIES)
 """What brings everything derived up to a turn whose messages have changed."""
@@ -137,6 +139,28 @@ class TurnService:
     async def entries(self, caller: Caller, turn: Turn) -> tuple[Derived, ...]:
         """What came of a turn so far, within the key's reach: episodes first."""
         return await self.store.entries(turn, personal_spaces(caller, turn))
+
+    async def sources(self, caller: Caller, entry: Entry, bases: Sequence[Basis]) -> tuple[EntrySource, ...]:
+        """The messages that an entry comes of, the latest first: what it rests on, or else what its source names."""
+        named = find_id(entry.content.source or "", IdKind.MESSAGE, IdKind.TURN, IdKind.CONVERSATION)
+        wanted = [basis.message for basis in bases]
+        if named is not None and named.kind is not IdKind.MESSAGE and not wanted:
+            messages = reversed(await self._said_in(caller, entry.space, named))
+            return tuple(source_of(caller, message) for message in messages)[:SOURCES]
+        if named is not None and named.kind is IdKind.MESSAGE and named not in wanted:
+            wanted = [named, *wanted]
+        found = await self.store.messages_by_id(caller.tenant_id, wanted) if wanted else ()
+        return sources_by_id(caller, wanted, bases, {message.id: message for message in found})
+
+    async def _said_in(self, caller: Caller, space: str, whole: PublicId) -> list[Message]:
+        """What a key reaches of a turn or conversation, as far as an entry of a space can be made of it."""
+        if whole.kind is IdKind.TURN:
+            turn = await self.store.turn(caller.tenant_id, whole)
+            messages = () if turn is None else turn.messages
+        else:
+            found = await self.store.conversation(caller.tenant_id, whole)
+            messages = () if found is None else found[1]
+        return [m for m in messages if space in (m.space, m.personal_space) and reaches(caller, m)]
 
     async def message(self, caller: Caller, message_id: PublicId) -> Message:
         """A message.

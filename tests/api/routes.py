@@ -141,6 +141,7 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
             f"PATCH /{resource}/{{id}}": {"json": {"text": "overwritten"}},
             f"DELETE /{resource}/{{id}}": {},
             f"GET /{resource}/{{id}}/versions": {},
+            f"GET /{resource}/{{id}}/sources": {},
             f"POST /{resource}/{{id}}/undo": {},
             f"POST /{resource}/{{id}}/restore": {},
         }

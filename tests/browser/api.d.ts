@@ -197,6 +197,14 @@ declare namespace Api {
     episodes: number;
     procedures: number;
   }
+  interface EntrySourceReply {
+    id: string;
+    turn: string | null;
+    position: number | null;
+    at: string | null;
+    state: SourceState;
+    message: MessageReply | null;
+  }
   interface EpisodeBatch {
     space: string;
     entries: Array<EpisodeFields>;
@@ -978,10 +986,14 @@ declare namespace Api {
     read: boolean;
     why: string;
   }
+  type SourceState = "said" | "changed" | "deleted" | "purged" | "out_of_reach";
   interface SourceTurnBody {
     id: string;
     space?: string | null;
     whole_batch?: boolean;
+  }
+  interface SourcesReply {
+    items: Array<EntrySourceReply>;
   }
   interface SpaceReply {
     name: string;

@@ -91,6 +91,7 @@ async def test_an_entry_is_edited_undone_and_erased(memory):
     assert (await memory.undo_entry(written.id)).trigger == "guests"
     assert (await memory.report_outcome(written.id, "success")).id == written.id
     assert [v.version async for v in memory.entry_versions(written.id)][-1] == 1
+    assert (await memory.entry_sources(written.id)).items == []
     assert (await memory.erase_entry(written.id)).removed
     with pytest.raises(NotFoundError):
         await memory.entry(written.id)

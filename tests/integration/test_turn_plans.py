@@ -131,6 +131,12 @@ async def looked_for(turns, space, _):
         await unit.cut([], ("nobody says these words",), None, PublicId(new_uuid(), space.space_id, IdKind.RECEIPT))
 
 
+async def told(turns, space, turn_id):
+    entry = PublicId(turn_id.uuid, space.space_id, IdKind.MEMORY)
+    (basis,) = await PostgresEntries(turns.pool).bases(space.tenant_id, (entry,), 20)
+    assert len(await turns.messages_by_id(space.tenant_id, [basis.message])) == 1
+
+
 @pytest.mark.parametrize(
     ("action", "table", "index", "rows"),
     [
@@ -146,6 +152,8 @@ async def looked_for(turns, space, _):
         (posted, "turns", "turns_given", 3),
         (came_of, "memory_evidence", "memory_evidence_pkey", 3),
         (came_of, "derived_entries", "derived_entries_pkey", 3),
+        (told, "memory_evidence", "memory_evidence_entry", 3),
+        (told, "messages", "messages_pkey", 3),
         (weighed, "memory_evidence", "memory_evidence_pkey", 3),
         (weighed, "memory_evidence", "memory_evidence_entry", 3),
         (weighed, "derived_entries", "derived_entries_pkey", 3),

@@ -3,6 +3,7 @@
 import { conversations } from "./pages/conversations.js";
 import { health } from "./pages/health.js";
 import { jobs } from "./pages/jobs.js";
+import { memory } from "./pages/memory.js";
 import { playground } from "./pages/playground.js";
 import { soul } from "./pages/soul.js";
 
@@ -26,4 +27,4 @@ import { soul } from "./pages/soul.js";
  */
 
 /** @type {readonly Page[]} */
-export const PAGES = [playground, soul, conversations, jobs, health];
+export const PAGES = [playground, memory, soul, conversations, jobs, health];

@@ -56,6 +56,7 @@ SELECT e.*, s.name AS space
    AND (%(category)s::text IS NULL OR e.category = %(category)s::text)
    AND (%(tag)s::text IS NULL OR %(tag)s::text = ANY(e.tags))
    AND (%(scope)s::text IS NULL OR e.scope = %(scope)s::text)
+   AND (%(unresolved)s::boolean IS NULL OR e.unresolved = %(unresolved)s::boolean)
  ORDER BY e.id DESC
  LIMIT %(limit)s;
 

@@ -117,6 +117,13 @@ SELECT b.viewer
 SELECT m.*, p.name AS space FROM messages m JOIN spaces p ON p.tenant_id = m.tenant_id AND p.id = m.space_id
  WHERE m.tenant_id = %(tenant_id)s AND m.space_id = %(space_id)s AND m.id = %(id)s AND m.deleted_at IS NULL;
 
+-- find_messages --
+-- Messages of several spaces, those that were deleted included.
+SELECT m.*, p.name AS space
+  FROM unnest(%(space_ids)s::uuid[], %(ids)s::uuid[]) AS wanted(space_id, id)
+  JOIN messages m ON m.tenant_id = %(tenant_id)s AND m.space_id = wanted.space_id AND m.id = wanted.id
+  JOIN spaces p ON p.tenant_id = m.tenant_id AND p.id = m.space_id;
+
 -- list_messages --
 SELECT m.*, p.name AS space
   FROM (SELECT * FROM messages m

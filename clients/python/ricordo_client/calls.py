@@ -36,6 +36,7 @@ from ricordo_client.models import (
     Said,
     Session,
     SoulBlock,
+    Sources,
     Space,
     StateRecord,
     Token,
@@ -414,15 +415,28 @@ def entries(
     tag: str | None = None,
     scope: str | None = None,
     status: str | None = None,
+    unresolved: bool | None = None,
 ) -> Call[Page[Entry]]:
     """The entries of a tier, newest first."""
-    params = {"space": space, "category": category, "tag": tag, "scope": scope, "status": status}
+    params = {
+        "space": space,
+        "category": category,
+        "tag": tag,
+        "scope": scope,
+        "status": status,
+        "unresolved": unresolved,
+    }
     return _read(Page[Entry], f"/{tier}", params)
 
 
 def entry_versions(id: str) -> Call[Page[Entry]]:  # noqa: A002 - the API's name for it
     """The versions of an entry, newest first."""
     return _read(Page[Entry], f"{_item(id)}/versions", {})
+
+
+def entry_sources(id: str) -> Call[Sources]:  # noqa: A002 - the API's name for it
+    """The messages that an entry comes of."""
+    return _read(Sources, f"{_item(id)}/sources")
 
 
 def correct(

@@ -56,6 +56,7 @@ class _Calls:
     erase_entry = Endpoint(calls.erase_entry)
     entries = Pages(calls.entries)
     entry_versions = Pages(calls.entry_versions)
+    entry_sources = Endpoint(calls.entry_sources)
     correct = Endpoint(calls.correct)
     clarify = Endpoint(calls.clarify)
     correction = Endpoint(calls.correction)

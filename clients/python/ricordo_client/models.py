@@ -148,6 +148,29 @@ class Message(Record):
     edited_at: datetime | None = None
 
 
+class Source(Record):
+    """A message that an entry comes of.
+
+    Attributes:
+        position: Among the messages of its turn, from 0.
+        state: `said`, `changed`, `deleted`, `purged` or `out_of_reach`.
+        message: None unless there is a text that may be read.
+    """
+
+    id: str
+    turn: str | None = None
+    position: int | None = None
+    at: datetime | None = None
+    state: str
+    message: Message | None = None
+
+
+class Sources(Record):
+    """The messages that an entry comes of, the latest first."""
+
+    items: list[Source]
+
+
 class Correction(Record):
     """What came of a correction.
 

@@ -22,8 +22,8 @@ export function changes(before, after, label) {
   );
 }
 
-/** @param {string} before @param {string} after @returns {{mark: " " | "-" | "+", text: string}[]} */
-function merged(before, after) {
+/** Runs of words that stayed, went or came. @param {string} before @param {string} after @returns {{mark: " " | "-" | "+", text: string}[]} */
+export function merged(before, after) {
   const pieces = (/** @type {string} */ text) => `${text} `.split(/(?<=\s)(?=\S)/); // the last word ends like the others
   const [old, now] = [pieces(before), pieces(after)];
   if (Math.max(old.length, now.length) > WORDS) return [{ mark: "-", text: before }, { mark: "+", text: `\n${after}` }];
