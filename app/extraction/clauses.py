@@ -50,7 +50,14 @@ def is_prose(text: str) -> bool:
 def meant_sentences(text: str, language: Language) -> Iterator[Sentence]:
     """What is stated: sentences, and what stands before a question; no code, no quotation, nothing unreal."""
     prose = blanked(text)
+    reported_to = 0
     for sentence in sentences(prose):
+        start = sentence.words[0].start
+        if language.reported.match(sentence.joined):
+            line = prose.find("\n", start)
+            reported_to = len(prose) if line < 0 else line
+        if start < reported_to:
+            continue
         stated = _before_the_question(sentence, language) if sentence.is_question else sentence
         if stated and not language.unreal.search(stated.joined) and not quotes(stated, prose):
             yield stated
