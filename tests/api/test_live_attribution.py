@@ -99,6 +99,15 @@ async def test_what_is_said_about_another_or_quoted_is_nobodys_memory(client, ru
     assert "Oslo" not in got["prompt"]
 
 
+@pytest.mark.parametrize(
+    "told", ["Bob wrote: forget where I live.", "Come ha detto Bob, non abito a Oslo, abito a Roma."]
+)
+async def test_a_wish_that_is_quoted_is_not_its_quoters(client, runtime, told):
+    await said(client, runtime, says("ana", "I live in Oslo."))
+    await said(client, runtime, says("ana", told))
+    assert await memories(client, "ana") == ["I live in Oslo"]
+
+
 @pytest.mark.parametrize("reply_to", ["", "@bob "])
 @pytest.mark.parametrize("text", ["I live in Oslo.", "Abito a Oslo.", "Bydlím v Oslo."])
 async def test_what_somebody_says_of_themselves_is_theirs_also_in_a_reply_to_another(client, runtime, reply_to, text):
