@@ -179,7 +179,7 @@ async def _ask(
     viewers: int = 3,
     planner: Planner = plan_live,
 ) -> Found:
-    live = replace(service.runtime.live, planner=planner, _flying={})
+    live = replace(service.runtime.live, planner=planner)
     found = Found()
     for one in asked:
         started = time.perf_counter()
@@ -209,7 +209,7 @@ def _louder(fact: str) -> str:
 
 async def _repeated(service: Service, asked: Sequence[Asked]) -> dict[str, float]:
     """Of the entries in the prompts, those that are there twice, and those that recent history shows."""
-    live = replace(service.runtime.live, _flying={})
+    live = service.runtime.live
     entries = twice = shown = 0
     for number, one in enumerate(asked):
         told = one.facts if number % 2 else {}  # every other time it was said a moment ago
@@ -326,7 +326,7 @@ async def _broken(service: Service, asked: Sequence[Asked]) -> dict[str, dict[st
         for one in asked:
             space = next(iter(one.facts))
             store = _Broken(service.runtime.live.retriever, space, how)
-            live = replace(service.runtime.live, retriever=store, _flying={})
+            live = replace(service.runtime.live, retriever=store)
             started = time.perf_counter()
             got = await _assemble(live, service, one.batch, timeout_ms=_STAGE_MS)
             took.append((time.perf_counter() - started) * 1000)
@@ -379,7 +379,7 @@ async def _fill_show(service: Service, stream: str, turns: Sequence[Mapping[str,
 
 
 async def _ask_show(service: Service, stream: str, text: str, planner: Planner) -> LiveAssembled:
-    live = replace(service.runtime.live, planner=planner, _flying={})
+    live = replace(service.runtime.live, planner=planner)
     space: SpaceKey = service.caller.space(stream)
     base = AssemblyRequest(space=space, persona=space, query="", as_of=_NOW, record=False, timeout_ms=_PATIENT_MS)
     batch = (_says("viewer:chat:99", text), _says("viewer:chat:98", "lol"))

@@ -52,6 +52,7 @@ from app.scoring.signals import (
 )
 from app.scoring.support import Place, supported
 from app.scoring.wording import Wording
+from app.text.normalise import visible
 
 
 def assemble(
@@ -319,7 +320,7 @@ def remark_texts(
 
 
 def _sentence(remark: Remark, texts: Sequence[str], people: Mapping[str, str]) -> str:
-    whose = f" {people.get(remark.about, '')} ({remark.about})" if remark.about else ""
+    whose = f" {people.get(remark.about, '')} ({visible(remark.about)})" if remark.about else ""
     match remark.kind:
         case RemarkKind.CONFLICT:
             return question(*texts)

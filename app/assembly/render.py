@@ -15,6 +15,7 @@ from types import MappingProxyType
 from app.assembly.records import Candidate, Format, Section
 from app.domain.records import Record
 from app.domain.soul import SoulBlock
+from app.text.normalise import visible
 
 PRECEDENCE = (
     "What is said in this conversation outranks records, and records outrank memories. Memories can be out of date."
@@ -153,7 +154,9 @@ def render_entry(candidate: Candidate, section: Section, markup: Markup) -> str:
 
 
 def _entry_attributes(candidate: Candidate, section: Section) -> _Attributes:
-    of = {"of": candidate.space} if candidate.space.startswith("viewer:") else _NO_ATTRIBUTES  # one of many voices
+    of = (
+        {"of": visible(candidate.space)} if candidate.space.startswith("viewer:") else _NO_ATTRIBUTES
+    )  # one of many voices
     if section is Section.PREFERENCES:
         return of
     if section is Section.WORKFLOWS:
@@ -178,7 +181,7 @@ def render_remark(text: str, markup: Markup) -> str:
 
 def render_record(record: Record, markup: Markup) -> str:
     """One record as one element: its kind, whom it is about, and what it says."""
-    about = ", ".join(record.subjects) or record.space
+    about = visible(", ".join(record.subjects) or record.space)
     return markup.leaf("record", {"kind": record.kind, "of": about}, record.text)
 
 
@@ -195,7 +198,8 @@ class Group:
         """Whose it is."""
         if self.name == "lore":
             return _NO_ATTRIBUTES
-        return {"of": self.space} if not self.person else {"of": self.space, "name": self.person}
+        of = visible(self.space)
+        return {"of": of} if not self.person else {"of": of, "name": self.person}
 
 
 def wrapper_of_section(section: Section, markup: Markup) -> str:

@@ -9,14 +9,14 @@ from hashlib import blake2b
 
 from app.contradictions.claims import claim_key, derive_claim
 from app.contradictions.subjects import SELF
-from app.contradictions.wording import Sentence, sentences
+from app.contradictions.wording import Sentence
 from app.corrections.decide import Known, disputed
 from app.corrections.lexicon import lexicons
 from app.corrections.matching import words_of
 from app.corrections.reading import Extent, Reading, language_of, read, read_wish
 from app.corrections.records import Ask, Decision, Refuse, Write
 from app.domain.entries import Entry
-from app.extraction.clauses import blanked, is_prose, quotes
+from app.extraction.clauses import blanked, is_prose, own_sentences, quotes
 from app.extraction.lexicon import languages
 from app.text.content import content_terms
 from app.text.normalise import fold
@@ -38,7 +38,7 @@ def wishes(text: str) -> tuple[Wish, ...]:
 
 def _wishes(text: str) -> Iterator[Wish]:
     prose, before = blanked(text), ""
-    for sentence in sentences(prose):
+    for sentence in own_sentences(prose):
         start, end = sentence.words[0].start, sentence.words[-1].end
         part = text[start:end]
         if not quotes(sentence, prose):

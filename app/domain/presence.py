@@ -18,13 +18,15 @@ def require_presence(space: str, actor: Author | None, batch: Collection[Author]
         batch: Who is present; None if that is not known.
 
     Raises:
-        ForbiddenError: If the actor is not present, or the memory is another person's.
+        ForbiddenError: If the actor is not present, the memory is another person's, or it is lore.
     """
     if actor is None:
         return
     person = _person(actor)
     if batch is not None and (person is None or person not in {_person(one) for one in batch}):
         raise ForbiddenError("who asks for it is not present in the batch")
+    if space.startswith("lore:"):
+        raise ForbiddenError("what somebody says changes no lore")
     if space.startswith("viewer:") and person != space:
         raise ForbiddenError(f"who asks for it is not the person of {space}")
 

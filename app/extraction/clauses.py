@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from app.contradictions.wording import TEXT_CHARS, Sentence, sentences
-from app.extraction.lexicon import Language
+from app.extraction.lexicon import Language, languages
 
 _NOT_PROSE = re.compile(
     r"```.*?(?:```|\Z)"  # code
@@ -50,10 +50,24 @@ def is_prose(text: str) -> bool:
 def meant_sentences(text: str, language: Language) -> Iterator[Sentence]:
     """What is stated: sentences, and what stands before a question; no code, no quotation, nothing unreal."""
     prose = blanked(text)
-    for sentence in sentences(prose):
+    for sentence in own_sentences(prose):
         stated = _before_the_question(sentence, language) if sentence.is_question else sentence
         if stated and not language.unreal.search(stated.joined) and not quotes(stated, prose):
             yield stated
+
+
+def own_sentences(prose: str) -> Iterator[Sentence]:
+    """Sentences without those that begin as somebody else's words, and without the rest of the lines of these."""
+    reported_to = 0
+    for sentence in sentences(prose):
+        start = sentence.words[0].start
+        if start < reported_to:
+            continue
+        if any(language.reported.match(sentence.joined) for language in languages().values()):
+            line = prose.find("\n", start)
+            reported_to = len(prose) if line < 0 else line
+            continue
+        yield sentence
 
 
 def _before_the_question(sentence: Sentence, language: Language) -> Sentence | None:

@@ -51,6 +51,7 @@ class Language:
         hedging: Words that make a clause a guess.
         play: A message with one of these is play, a joke or made up.
         unreal: A sentence with one of these is a condition, a report or a dream.
+        reported: What begins with one of these is somebody else's words, up to the end of its line.
         negators: Words that negate.
         asking: Words that begin a question.
         first_person: Words by which somebody speaks of themselves.
@@ -70,6 +71,7 @@ class Language:
     hedging: frozenset[str]
     play: re.Pattern[str]
     unreal: re.Pattern[str]
+    reported: re.Pattern[str]
     negators: frozenset[str]
     asking: frozenset[str]
     first_person: frozenset[str]
@@ -99,6 +101,7 @@ def _language(code: str) -> Language:
         hedging=frozenset(raw["hedging"].split()),
         play=re.compile("|".join(raw["play"])),
         unreal=re.compile("|".join(raw["unreal"])),
+        reported=re.compile("|".join(raw["reported"])),
         negators=frozenset(raw["negators"].split()),
         asking=frozenset(raw["asking"].split()),
         first_person=frozenset(raw["first_person"].split()),

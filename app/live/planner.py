@@ -29,7 +29,7 @@ from app.live.signals import (
     subject,
     substance,
 )
-from app.text.normalise import fold, plain
+from app.text.normalise import fold, plain, visible
 
 COVERED = 0.6
 """From this share of its content words on, recent history holds what somebody refers back to."""
@@ -181,12 +181,7 @@ def names_of(batch: Iterable[Heard]) -> dict[str, str]:
 
 
 def _name_of(message: Heard) -> str:
-    return visible_name(message.author.name or message.author.id or "")[:NAME_CHARS]
-
-
-def visible_name(name: str) -> str:
-    """A name in which nothing is invisible: look-alikes that differ in such characters look different."""
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in name)
+    return visible(message.author.name or message.author.id or "")[:NAME_CHARS]
 
 
 def entity_names(texts: Iterable[str], labels: Iterable[str]) -> tuple[str, ...]:

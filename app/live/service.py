@@ -30,6 +30,7 @@ EPISODES_READ: Final = 20
 LORE_READ: Final = 40
 """Candidates that stream and lore bring up."""
 
+SAME_SHARE: Final = 0.25
 HISTORY_SHARE: Final = 0.25
 EMBED_SHARE: Final = 0.5
 SHARES: Final[Mapping[Source, float]] = {
@@ -38,7 +39,9 @@ SHARES: Final[Mapping[Source, float]] = {
     Source.LORE: 0.6,
     Source.RECORDS: 0.6,
 }
-"""Of the stage's budget: how long each source may take. What is later is left out."""
+READ_UNTIL: Final = 0.9
+"""Of the stage's budget: how long the same request before is waited for, history, the question, and each source; and
+until when all of it is read, so that the rest can still be rendered. What is later is left out."""
 
 Planner = Callable[[Sequence[Heard], Surroundings, int], LivePlan]
 
@@ -93,7 +96,10 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class LiveService:
-    """Assembles prompts for batches. Identical requests in flight share one answer.
+    """Assembles prompts for batches. Identical requests that wait at the same time share one answer.
+
+    An answer is shared only by those who asked before anything was read for it: who asks later, perhaps because
+    something was forgotten meanwhile, waits for the answer after it.
 
     Attributes:
         planner: Decides what is read; another one only for experiments.
@@ -106,7 +112,8 @@ class LiveService:
     count: TokenCounter
     seconds: Callable[[], float]
     planner: Planner = plan_live
-    _flying: dict[bytes, asyncio.Task[LiveAssembled]] = field(default_factory=dict)
+    _waiting: dict[bytes, asyncio.Task[LiveAssembled]] = field(default_factory=dict)
+    _reading: dict[bytes, asyncio.Task[LiveAssembled]] = field(default_factory=dict)
 
     async def assemble(self, request: LiveRequest) -> tuple[LiveAssembled, bool]:
         """Build a prompt. What fails or is late is left out and named.
@@ -114,22 +121,33 @@ class LiveService:
         Returns:
             The prompt, and whether it was made for this request: another one shares it.
         """
-        task = self._flying.get(request.fingerprint)
-        is_first = task is None or not request.fingerprint
-        if task is None or not request.fingerprint:
-            task = asyncio.create_task(self._assemble(request))
-            if request.fingerprint:
-                self._flying[request.fingerprint] = task
-                task.add_done_callback(lambda _: self._flying.pop(request.fingerprint, None))
+        if not request.fingerprint:
+            return await self._assemble(request, self.seconds()), True
+        task = self._waiting.get(request.fingerprint)
+        is_first = task is None
+        if task is None:
+            task = asyncio.create_task(self._in_turn(request, self._reading.get(request.fingerprint)))
+            self._waiting[request.fingerprint] = task
         return await asyncio.shield(task), is_first
+
+    async def _in_turn(self, request: LiveRequest, before: asyncio.Task[LiveAssembled] | None) -> LiveAssembled:
+        """Build a prompt after that of the same request before, if that does not take too long."""
+        started, same = self.seconds(), request.fingerprint
+        if before is not None:
+            await asyncio.wait({before}, timeout=request.base.timeout_ms / 1000 * SAME_SHARE)
+        task = self._reading[same] = self._waiting.pop(same)
+        try:
+            return await self._assemble(request, started)
+        finally:
+            if self._reading.get(same) is task:
+                del self._reading[same]
 
     async def plan(self, request: LiveRequest) -> tuple[LivePlan, tuple[str, ...]]:
         """What would be read, and what was missing to decide it."""
         history, subjects, degraded = await self._around(request)
         return self.planner(request.batch, _surroundings(request, history, subjects), request.viewers), degraded
 
-    async def _assemble(self, request: LiveRequest) -> LiveAssembled:
-        started = self.seconds()
+    async def _assemble(self, request: LiveRequest, started: float) -> LiveAssembled:
         watch = Stopwatch(self.seconds, started, started, {})
         history, subjects, degraded = await self._around(request)
         watch.lap("history")
@@ -137,7 +155,7 @@ class LiveService:
         watch.lap("plan")
         base = _as_assembly(request, live, history)
         reads = self._reads(request, live, base)
-        left_s = base.timeout_ms / 1000 - (self.seconds() - started)
+        left_s = base.timeout_ms / 1000 * READ_UNTIL - (self.seconds() - started)
         found, sources = await self._read(reads, left_s)
         watch.lap("retrieve")
         retrieved = _gathered(found, reads, sources, degraded)

@@ -140,9 +140,14 @@ def mentions(message: Heard, person: Heard) -> bool:
         return True
     if not author.name:
         return False
-    handle = normalise_handle(author.name)
+    handle, called = _called(author.name)
     if any(normalise_handle(mention) == handle for mention in message.mentions):
         return True
     text = meant(message.own_words)
-    called = fold(plain(author.name))
-    return f"@{called}" in text or text.startswith((f"{called}:", f"{called},"))
+    return called in text and (f"@{called}" in text or text.startswith((f"{called}:", f"{called},")))
+
+
+@lru_cache(maxsize=8_192)
+def _called(name: str) -> tuple[str, str]:
+    """A name as a handle, and as the rules read it."""
+    return normalise_handle(name), fold(plain(name))

@@ -72,3 +72,10 @@ def _is_outer(word: str, index: int) -> bool:
 
 def _is_punctuation(char: str) -> bool:
     return char not in _KEPT_PUNCTUATION and unicodedata.category(char).startswith("P")
+
+
+def visible(name: str) -> str:
+    """A name in which nothing is invisible: look-alikes that differ in such characters look different."""
+    if name.isprintable():
+        return name
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in name)

@@ -33,19 +33,89 @@ async def test_a_viewers_space_holds_the_viewers_own_words_alone(client, runtime
     assert "boa" not in under(got["prompt"], viewer("ana"))
 
 
-@pytest.mark.parametrize(
-    "hearsay",
-    ["Bob lives in Oslo.", "as Bob said: I live in Oslo", "> bob: I live in Oslo", "/me heard that Bob lives in Oslo",
-     "@bob you live in Oslo", "Bob ha detto: abito a Oslo"],
-)  # fmt: skip
-async def test_what_is_said_about_another_is_never_the_others(client, runtime, hearsay):
+HEARSAY = {
+    "en": [
+        "Bob lives in Oslo.",
+        "as Bob said: I live in Oslo",
+        "As Bob said, I live in Oslo. I have a boat.",
+        "> bob: I live in Oslo",
+        "<bob> I live in Oslo",
+        "RT @bob: I live in Oslo",
+        "Bob wrote: I live in Oslo.",
+        'Bob says: "I live in Oslo"',
+        "“I live in Oslo” (Bob)",
+        "quoting Bob, I live in Oslo",
+        "Bob be like: I live in Oslo",
+        "/me heard that Bob lives in Oslo",
+        "@bob you live in Oslo",
+        "translation: I live in Oslo",
+        "Translation of what Bob wrote: I live in Oslo.",
+        "In English: I live in Oslo",
+        "According to Bob, I live in Oslo",
+    ],
+    "it": [
+        "Bob vive a Oslo.",
+        "come ha detto Bob: abito a Oslo",
+        "Come ha detto Bob, abito a Oslo. Ho una barca.",
+        "> bob: abito a Oslo",
+        "Bob ha scritto: «abito a Oslo»",
+        "Bob ha detto: abito a Oslo",
+        "cito Bob: abito a Oslo",
+        "«Abito a Oslo» (Bob)",
+        "/me ha sentito che Bob abita a Oslo",
+        "@bob tu abiti a Oslo",
+        "Bob dice che abita a Oslo",
+        "traduzione: abito a Oslo",
+        "In italiano: abito a Oslo",
+    ],
+    "cs": [
+        "Bob bydlí v Oslo.",
+        "jak řekl Bob: bydlím v Oslo",
+        "Jak řekl Bob, bydlím v Oslo. Mám loď.",
+        "> bob: bydlím v Oslo",
+        "Bob napsal: „bydlím v Oslo“",
+        "cituji Boba: bydlím v Oslo",
+        "„Bydlím v Oslo“ (Bob)",
+        "/me slyšela, že Bob bydlí v Oslo",
+        "@bob bydlíš v Oslo",
+        "Bob říká, že bydlí v Oslo",
+        "překlad: bydlím v Oslo",
+        "česky: bydlím v Oslo",
+    ],
+}
+
+
+async def memories(client, who):
+    reply = await client.get("/memories", params={"space": viewer(who)})
+    return [memory["text"] for memory in reply.json()["items"]]
+
+
+@pytest.mark.parametrize("hearsay", [text for texts in HEARSAY.values() for text in texts])
+async def test_what_is_said_about_another_or_quoted_is_nobodys_memory(client, runtime, hearsay):
     await said(client, runtime, says("ana", hearsay))
     assert await personal(client, "bob") == ""
-    for who in ("ana", "bob"):
-        memories = (await client.get("/memories", params={"space": viewer(who)})).json()["items"]
-        assert not any("Oslo" in memory["text"] for memory in memories)
+    assert await memories(client, "ana") == await memories(client, "bob") == []
     got = await live(client, says("bob", "Giulia, where do I live?"), says("ana", "lol"))
     assert "Oslo" not in got["prompt"]
+
+
+@pytest.mark.parametrize(
+    "told", ["Bob wrote: forget where I live.", "Come ha detto Bob, non abito a Oslo, abito a Roma."]
+)
+async def test_a_wish_that_is_quoted_is_not_its_quoters(client, runtime, told):
+    await said(client, runtime, says("ana", "I live in Oslo."))
+    await said(client, runtime, says("ana", told))
+    assert await memories(client, "ana") == ["I live in Oslo"]
+
+
+@pytest.mark.parametrize("reply_to", ["", "@bob "])
+@pytest.mark.parametrize("text", ["I live in Oslo.", "Abito a Oslo.", "Bydlím v Oslo."])
+async def test_what_somebody_says_of_themselves_is_theirs_also_in_a_reply_to_another(client, runtime, reply_to, text):
+    message = {**says("ana", f"{reply_to}{text}"), "mentions": ["bob"]}
+    await said(client, runtime, message, says("bob", "hi all"))
+    (memory,) = await memories(client, "ana")
+    assert "Oslo" in memory
+    assert await memories(client, "bob") == []
 
 
 async def test_a_session_of_one_name_in_two_streams_is_two(client, runtime):

@@ -396,3 +396,16 @@ async def test_the_callers_key_is_neither_stored_nor_logged(
         for (table,) in tables:
             found = await connection.execute(f"SELECT count(*) FROM {table} t WHERE t::text LIKE '%{THEIR_KEY}%'")
             assert (await found.fetchone())[0] == 0
+
+
+async def test_a_chat_that_names_lore_is_answered_and_becomes_none(open_proxy, model, tenant, client):
+    """Whatever the key may do: what is said is not canon."""
+    url, used = await open_proxy()
+    for streams in (False, True):
+        chat = talker(url, tenant.key, **{"X-Ricordo-Space": "lore:giulia"})
+        assert await answered(chat, streams, messages=[MOVED]) == "How nice!"
+    await used.afterwards.settled()
+    await used.queue.drain()
+    assert await said(client, used, "lore:giulia") == []
+    for tier in ("memories", "episodes"):
+        assert (await client.get(f"/{tier}", params={"space": "lore:giulia"})).json()["items"] == []

@@ -299,3 +299,24 @@ async def test_a_service_that_is_down_is_told_over_stdio(tenant):
         text, failed = await told(model, "recall", query="x")
         assert failed
         assert "unavailable: the service does not answer" in text
+
+
+@pytest.mark.parametrize("connect_to", TRANSPORTS)
+async def test_no_tool_writes_lore_with_a_writers_key(connect_to, url, tenant, client):
+    lore = "lore:giulia"
+    made = (await client.post("/memories", json={"space": lore, "text": "Giulia grew up in Camogli."})).json()
+    note = {"space": lore, "kind": "note", "payload": {"text": "Closed."}}
+    record = (await client.post("/records", json=note)).json()
+    async with connect_to(url, tenant.issue(Role.WRITER)) as model:
+        for tool, arguments in [
+            ("remember", {"text": "Giulia was born on Mars.", "space": lore}),
+            ("correct", {"said": "Giulia grew up on Mars, not in Camogli.", "space": lore}),
+            ("forget", {"ids": [made["id"]], "space": lore}),
+            ("write_record", {"kind": "note", "payload": {"text": "Mars."}, "space": lore}),
+            ("change_record", {"id": record["id"], "version": 1, "status": "done"}),
+        ]:
+            text, _ = await told(model, tool, **arguments)
+            assert "forbidden" in text, (tool, text)
+    for path in ("/memories", "/records"):
+        (kept,) = (await client.get(path, params={"space": lore})).json()["items"]
+        assert kept["version"] == 1

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from app.domain.entries import Author
 from app.domain.spaces import check_space, viewer_space
-from app.live.planner import names_of, visible_name
+from app.live.planner import names_of
 from app.live.records import Heard
+from app.text.normalise import visible
 from app.turns.documents import viewer_of
 from app.turns.records import Speaker
 
@@ -65,8 +66,8 @@ def test_only_a_user_is_a_viewer(role):
 
 
 def test_what_is_invisible_in_a_name_is_spelt_out():
-    assert visible_name("Ana\u200b") == "Ana\\u200b"
-    assert visible_name("Žofie 🦜") == "Žofie 🦜"
+    assert visible("Ana\u200b") == "Ana\\u200b"
+    assert visible("Žofie 🦜") == "Žofie 🦜"
 
 
 def test_a_person_goes_by_the_last_name():

@@ -140,6 +140,32 @@ async def test_identical_requests_share_one_flight_and_others_do_not():
     assert len(one.retriever.asked) == 3 * for_one
 
 
+async def test_who_asks_after_the_reading_has_begun_gets_what_is_there_then():
+    """Something was forgotten meanwhile: an answer that was begun before is not shared, the next one is."""
+    one = service({ANA: [candidate(1, "Ana sings", space=ANA)]})
+    same = live(*ASK_BOTH, fingerprint=b"same", timeout_ms=5_000)
+    begun, goes_on = asyncio.Event(), asyncio.Event()
+    retrieve = one.retriever.retrieve
+
+    async def held(plan, ask):
+        found = await retrieve(plan, ask)
+        begun.set()
+        await goes_on.wait()
+        return found
+
+    one.retriever.retrieve = held
+    early = asyncio.create_task(one.assemble(same))
+    await begun.wait()
+    one.retriever.known = {}
+    late = [asyncio.create_task(one.assemble(same)) for _ in range(3)]
+    await asyncio.sleep(0)
+    goes_on.set()
+    assert "Ana sings" in (await early)[0].assembled.assembly.prompt
+    got = await asyncio.gather(*late)
+    assert [first for _, first in got] == [True, False, False]
+    assert all("Ana sings" not in answer.assembled.assembly.prompt for answer, _ in got)
+
+
 async def test_a_waiter_that_goes_away_does_not_take_the_others_answer_away():
     one = service({ANA: [candidate(1, "Ana sings", space=ANA)]})
     same = live(*ASK_BOTH, fingerprint=b"same")
