@@ -423,7 +423,6 @@ declare namespace Api {
     is_default: boolean;
     last_purge: HistoryReport | null;
   }
-  type IdKind = "mem" | "epi" | "pro" | "sol" | "asm" | "ses" | "cnv" | "trn" | "msg" | "job" | "cor" | "rcp" | "rec";
   interface JobReply {
     id: string;
     space: string;
@@ -812,12 +811,6 @@ declare namespace Api {
     space: string;
     categories: Array<ProfilePartReply>;
     text: string;
-  }
-  interface PublicId {
-    uuid: string;
-    space_id: string;
-    kind: IdKind;
-    _text?: string | null;
   }
   interface QueueReply {
     state: "ok" | "slow" | "stuck" | "poisoned" | "unavailable";
