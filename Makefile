@@ -24,7 +24,7 @@ test-slow: $(VENV)/.dev  ## Run the tests that take minutes
 	$(BIN)/pytest -m slow
 
 test-browser: $(VENV)/.dev  ## Run the tests of the inspector in a Chromium (CHROMIUM=/usr/bin/chromium)
-	$(BIN)/pytest -m browser tests/browser
+	$(BIN)/pytest -m "browser and not slow" tests/browser
 
 test-bge-m3: $(BGE)/.done  ## Run the genuine bge-m3 code on a tiny model, in an environment of its own (2 GB)
 	$(BGE)/bin/pytest tests/bge_m3

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import orjson
@@ -51,11 +52,13 @@ from app.sample import SampleError, show_sample
 from app.serving import serve as serve_until_stopped
 from app.serving import work as work_until_stopped
 from app.settings import MeasuredModel, Settings
+from app.store.bringing import Brought
 from app.store.embedded import EmbeddedPostgresError
+from app.store.exported import TransferError, lines_of, space_of, survey
 from app.store.keys import KeyDescription
 from app.store.migrate import UnknownSchemaError
 from app.store.models import ModelRow, WrongModelError
-from app.store.transfer import PostgresTransfer, TransferError, space_of
+from app.store.transfer import PostgresTransfer
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 keys = typer.Typer(no_args_is_help=True, help="API keys: create, list and revoke them. The service may be running.")
@@ -259,28 +262,51 @@ def import_space(  # noqa: PLR0917 - typer calls it by name
     if found is not Format.RICORDO:
         _import_foreign(file, found, choices, tenant, encoding, dry_run=dry_run)
         return
-    if dry_run:
-        raise typer.BadParameter("--dry-run: what `ricordo export` wrote is imported whole or not at all")
+    _import_own(file, wanted, tenant, dry_run=dry_run)
+
+
+def _import_own(file: Path, wanted: str | None, tenant: str, *, dry_run: bool) -> None:
+    """Bring an exported space; without a store, only say what is in the file."""
+    lines, shown = partial(lines_of, file), 0
+
+    def report(number: int, why: str) -> None:
+        _tell_bad(Bad(f"line {number}", why))
+
+    def progress(done: Brought) -> None:
+        nonlocal shown
+        if done.read // 1_000 > shown:
+            shown = done.read // 1_000
+            typer.echo(f"{done.read:,} of {done.lines:,} lines", err=True)
 
     async def work(settings: Settings) -> None:
-        lines = file.read_bytes().splitlines()
-        name = wanted or space_of(lines)
-        async with open_keys(settings, tenant, create=True) as (tenant_id, _):
-            target = SpaceKey(tenant_id, name)
-        async with open_runtime(settings) as runtime:
-            brought = await runtime.transfer.bring(
-                target,
-                lines,
-                runtime.entries.embedders,
-                lambda done: typer.echo(f"{done:,} of {len(lines) - 1:,} lines", err=True),
-            )
-        rows = sum(brought.rows.values())
-        typer.echo(
-            f"{rows:,} rows are in {name}; left out: {brought.forgotten:,} that were forgotten here, "
-            f"{brought.known:,} entries that are here already."
-        )
+        space = wanted or space_of(lines)
+        if dry_run:
+            found = survey(lines, SpaceKey(UUID(int=0), space), report)
+            done = Brought(found.lines, rows=dict(found.rows), bad=len(found.bad))
+        else:
+            async with open_keys(settings, tenant, create=True) as (tenant_id, _):
+                target = SpaceKey(tenant_id, space)
+            async with open_runtime(settings) as runtime:
+                done = await runtime.transfer.bring(target, lines, runtime.entries.embedders, report, progress)
+        for line in _brought_lines(space, done, dry_run=dry_run):
+            typer.echo(line)
+        if done.bad:
+            sys.exit(1)
 
     _run(work)
+
+
+def _brought_lines(space: str, done: Brought, *, dry_run: bool) -> Iterator[str]:
+    named = {name.replace("_", " "): count for name, count in done.rows.items() if count}
+    said = ", ".join(f"{count:,} {name}" for name, count in named.items()) or "nothing"
+    yield f"{'Would bring' if dry_run else 'Brought'} into {space}: {said}."
+    rest = {"here already": done.known, "forgotten here": done.forgotten, "bad": done.bad}
+    if any(rest.values()):
+        yield "Beside: " + ", ".join(f"{count:,} {what}" for what, count in rest.items() if count) + "."
+
+
+def _tell_bad(bad: Bad) -> None:
+    typer.echo(f"{bad.where}: {bad.why}".encode("ascii", "backslashreplace").decode(), err=True)
 
 
 def _import_foreign(
@@ -308,20 +334,17 @@ def _import_foreign(
 async def _bring(settings: Settings, tenant: str | None, items: Iterator[Item], read: Callable[[], float]) -> Outcome:
     """Write items for a tenant; for none, only say what would be written."""
 
-    def report(bad: Bad) -> None:
-        typer.echo(f"{bad.where}: {bad.why}".encode("ascii", "backslashreplace").decode(), err=True)
-
     def progress(done: Outcome) -> None:
         if done.read and done.read % 1_000 == 0:
             typer.echo(f"{done.read:,} items, {read():.0%} of the file", err=True)
 
     now = datetime.now(UTC)
     if tenant is None:
-        return await Import(None, None, now, report).bring(items, progress)
+        return await Import(None, None, now, _tell_bad).bring(items, progress)
     async with open_keys(settings, tenant, create=True) as (tenant_id, _):
         caller = Caller(tenant_id, Role.ADMINISTRATOR)
     async with open_runtime(settings) as runtime:
-        return await Import(caller, runtime, now, report).bring(items, progress)
+        return await Import(caller, runtime, now, _tell_bad).bring(items, progress)
 
 
 @app.command()

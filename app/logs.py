@@ -1,8 +1,9 @@
 """Structured logs: one JSON object a line, never a stored text, never local variables."""
 
+import asyncio
 import sys
 import traceback
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, Literal
 
 import structlog
@@ -22,6 +23,15 @@ def configure_logging(level: Literal["info", "warning"] = "info") -> None:
         wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )
+
+
+def log_failures_of(loop: asyncio.AbstractEventLoop) -> None:
+    """Log what fails in tasks that nobody waits for. asyncio itself would print the message of the exception."""
+
+    def note(_: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+        structlog.get_logger().error("something failed beside", exc_info=context.get("exception"))
+
+    loop.set_exception_handler(note)
 
 
 def where_it_failed(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

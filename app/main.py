@@ -96,7 +96,7 @@ def create_app(runtime: Runtime | None = None) -> FastAPI:
         app.include_router(module.router, prefix=API_PATH)
     app.include_router(health.router)
     app.include_router(completions.router)
-    app.router.routes.append(Route(MCP_PATH, models_door))
+    app.router.routes.append(Route(MCP_PATH, models_door, methods=["POST"]))
     app.router.routes.extend(inspector_routes())
     app.add_exception_handler(RicordoError, on_ricordo_error)
     app.add_exception_handler(RequestValidationError, on_invalid_request)

@@ -81,12 +81,16 @@ class Metrics:
         self._requests.labels(method, route, str(status)).inc()
         self._request_seconds.labels(route).observe(seconds)
 
-    def assembled(self, timings_ms: Mapping[str, float], degraded: Iterable[str]) -> None:
-        """A prompt was assembled."""
+    def assembled(self, timings_ms: Mapping[str, float], degraded: Iterable[str], *, live: bool = False) -> None:
+        """A prompt was assembled.
+
+        Args:
+            live: Whether for a batch of many voices, whose stages do other work under the same names.
+        """
         for stage, milliseconds in timings_ms.items():
-            self._stage_seconds.labels(stage).observe(milliseconds / 1000)
+            self._stage_seconds.labels(f"live_{stage}" if live else stage).observe(milliseconds / 1000)
         for part in degraded:
-            self._degraded.labels(part).inc()
+            self._degraded.labels(part.partition(":")[0]).inc()  # of a space its kind alone
 
     def page(self, reading: Reading) -> bytes:
         """All metrics in the text format of Prometheus."""

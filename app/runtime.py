@@ -60,6 +60,7 @@ from app.extraction.ports import Completer
 from app.extraction.service import ExtractionService
 from app.forgetting.service import ForgettingService
 from app.live.service import LiveService
+from app.live.signals import meant
 from app.llm.client import ChatCompleter, completions_url
 from app.llm.summaries import LlmSummariser
 from app.llm.upstream import Upstream, open_upstream_client
@@ -75,12 +76,13 @@ from app.soul.ports import SoulMeasure
 from app.soul.service import SoulService
 from app.store import embedded
 from app.store.archive import FolderArchive
+from app.store.archives import PostgresArchives
 from app.store.arrivals import PostgresArrivals
 from app.store.assembly_log import PostgresAssemblyLog
 from app.store.consolidation import PostgresConsolidation
 from app.store.corrections import PostgresCorrections
 from app.store.entries import Pool, PostgresEntries
-from app.store.forgetting import PostgresForgetting
+from app.store.forgetting import PostgresForgetting, Reached
 from app.store.keys import KEY_CHARS_MIN, PostgresKeys, ensure_key, ensure_tenant, find_tenant
 from app.store.llm_budget import PostgresTokenBudget
 from app.store.lore import PostgresLoreSubjects
@@ -530,6 +532,7 @@ def _build(
     def drop(space: SpaceKey) -> None:
         resident.drop(space)
         forget_texts()
+        meant.cache_clear()
 
     store = PostgresEntries(pool, drop)
     entries = EntryService(store, models, new_id)
@@ -544,14 +547,16 @@ def _build(
     model = None if outside.completer is None else BudgetedCompleter(outside.completer, budget, count)
     summariser = None if model is None else LlmSummariser(model)
     extraction = ExtractionService(model)
-    kept_corrections = PostgresCorrections(pool, turns, drop)
+    archive_dir = settings.history_archive_dir
+    archive = None if archive_dir is None else FolderArchive(archive_dir)
+    archives = PostgresArchives(pool, archive)
+    reached = Reached(turns, archives, models, drop)
+    kept_corrections = PostgresCorrections(pool, reached)
     corrections = CorrectionService(kept_corrections, models, new_id)
     wishes = ConversationWishes(corrections)
     tasks = TurnTasks(turns, entries, working, entries, extraction, wishes, _now, summariser)
     queue.handlers.update(tasks.handlers)
-    archive_dir = settings.history_archive_dir
-    archive = None if archive_dir is None else FolderArchive(archive_dir)
-    history = HistoryService(turns, archive, settings.history_days, _now)
+    history = HistoryService(turns, working, archive, settings.history_days, _now)
     assembly = AssemblyService(
         models=AssemblyModels(models),
         retriever=PostgresRetriever(pool, resident),
@@ -567,7 +572,7 @@ def _build(
         views=kept_corrections,
         transfer=PostgresTransfer(pool),
         arrivals=PostgresArrivals(pool),
-        forgetting=ForgettingService(PostgresForgetting(pool, turns, drop), working, new_id),
+        forgetting=ForgettingService(PostgresForgetting(pool, reached), working, new_id),
         search=SearchService(PostgresSearch(pool), models, MIN_RELEVANCE),
         records=RecordService(PostgresRecords(pool, turns.enqueue), new_id),
         soul=SoulService(PostgresSoul(pool), new_id, soul_measure(count), BudgetTokens().soul),
@@ -589,6 +594,7 @@ def _build(
             lambda tenant_id: turns.close_silent(tenant_id, CONVERSATION_GAP.total_seconds()),
             history.purge,
             lambda tenant_id: consolidation.run_due(tenant_id, settings.consolidation_hours, _now()),
+            archives.try_to_finish,
         ),
         consolidation=consolidation,
         profile=ProfileService(PostgresProfile(pool)),

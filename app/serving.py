@@ -11,7 +11,7 @@ from typing import Any
 import typer
 import uvicorn
 
-from app.logs import configure_logging
+from app.logs import configure_logging, log_failures_of
 from app.main import create_app
 from app.runtime import ConfigurationError, open_runtime
 from app.settings import Settings
@@ -34,9 +34,8 @@ async def serve(settings: Settings, after_start: AfterStart | None = None) -> No
     Raises:
         ConfigurationError: If the port cannot be had.
     """
-    stopping = asyncio.Event()
-    for signum in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(signum, stopping.set)
+    log_failures_of(asyncio.get_running_loop())
+    stopping = _stopping()
     async with AsyncExitStack() as stack:
         listener = stack.enter_context(_listen(settings))
         with _uncollected():
@@ -55,13 +54,20 @@ async def serve(settings: Settings, after_start: AfterStart | None = None) -> No
 
 async def work(settings: Settings) -> None:
     """Work on jobs until SIGINT or SIGTERM; what is under way is finished, or given back."""
-    stopping = asyncio.Event()
-    for signum in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(signum, stopping.set)
+    log_failures_of(asyncio.get_running_loop())
+    stopping = _stopping()
     alone = settings.model_copy(update={"worker": "embedded"})
     async with open_runtime(alone):
         typer.echo("Ricordo works on what was said. Ctrl-C stops it.")
         await stopping.wait()
+
+
+def _stopping() -> asyncio.Event:
+    """Set by SIGINT or SIGTERM."""
+    loop, stopping = asyncio.get_running_loop(), asyncio.Event()
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signum, stopping.set)
+    return stopping
 
 
 @contextmanager

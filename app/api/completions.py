@@ -3,8 +3,9 @@
 The application's own key goes to the model server as it came, and nowhere else. Ricordo's comes in `X-Ricordo-Key`.
 """
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -22,12 +23,15 @@ from app.domain.entries import TEXT_CHARS
 from app.domain.errors import NotFoundError
 from app.proxy.answer import AnswerReader
 from app.proxy.conversation import USER, Conversation, Line, read_conversation, with_context
-from app.runtime import Runtime
+from app.runtime import Runtime, new_uuid
 from app.schemas.assemble import HISTORY_MESSAGES, AssembleBody, MessageBody
 from app.schemas.completions import Place, place_of
 from app.schemas.turns import TurnBody
 
 router = APIRouter()
+
+_CALLER_LEFT = 499
+"""Nobody reads it; the log and the metrics do not count it as a failure of ours."""
 
 _TURN_LINES = 4
 """Messages of one turn that are kept: with the reply, the longest texts are as long as a turn may be."""
@@ -50,10 +54,31 @@ async def complete(request: Request, runtime: RuntimeDep, now: Now) -> Response:
         content = json.dumps(with_context(asked, prompt)).encode() if prompt else content
         degraded = ",".join(answered.assembled.degraded)
         own_headers = {"X-Ricordo-Assembly": str(answered.id), **({"X-Ricordo-Degraded": degraded} if degraded else {})}
-    answer = await runtime.upstream.ask(content, request.headers.items())
+    answer = await _while_wanted(request, runtime.upstream.ask(content, request.headers.items()))
+    if answer is None:
+        return Response(status_code=_CALLER_LEFT)
     keep = partial(_keep, runtime, _Turn(_key(request.headers), place, conversation, now))
     headers = {**runtime.upstream.headers(answer), **own_headers}
     return StreamingResponse(_passed_on(answer, keep), answer.status_code, headers)
+
+
+async def _while_wanted(request: Request, asking: Coroutine[Any, Any, UpstreamResponse]) -> UpstreamResponse | None:
+    """The model server's answer; None if the caller leaves before it begins: then nobody is to think on."""
+    asked = asyncio.create_task(asking)
+    left = asyncio.create_task(_left(request))
+    try:
+        await asyncio.wait({asked, left}, return_when=asyncio.FIRST_COMPLETED)
+        return await asked if asked.done() else None
+    finally:
+        for task in (asked, left):
+            task.cancel()
+        await asyncio.gather(asked, left, return_exceptions=True)
+
+
+async def _left(request: Request) -> None:
+    """Wait until the caller goes away; the body was read before."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _passed_on(answer: UpstreamResponse, keep: "partial[None]") -> AsyncIterator[bytes]:
@@ -89,6 +114,7 @@ def _keep(runtime: Runtime, asked: _Turn, reader: AnswerReader) -> None:
         {
             "stream" if place.space.startswith("stream:") else "space": place.space,
             "session": place.session,
+            "id": f"proxy:{new_uuid()}",  # a repetition after a lost answer of the database is the same turn
             "messages": [{"text": _storable(line.text)} for line in conversation.said[-_TURN_LINES:]],
             "reply": _storable(reader.text),
         }

@@ -137,7 +137,7 @@ def _left_behind(retrieved: Retrieved, request: AssemblyRequest) -> tuple[Droppe
 def merge(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """One candidate per id, with what each arm saw of it; in the order of ids, whatever the arms' order."""
     merged: list[Candidate] = []
-    for candidate in sorted(candidates, key=lambda c: c.id.order):
+    for candidate in sorted(candidates, key=lambda c: c.id):
         if merged and merged[-1].id == candidate.id:
             merged[-1] = _merge_pair(merged[-1], candidate)
         else:
@@ -273,11 +273,9 @@ def rank(scored: Sequence[Scored], pinned: frozenset[PublicId], band_of: BandOf)
     """Best first: pinned, then by score, then by id, tellings of one thing apart. Preferences keep their own order."""
     preferences = sorted(
         (s for s in scored if s.candidate.is_preference),
-        key=lambda s: (-(s.candidate.importance or 0.0), s.candidate.id.order),
+        key=lambda s: (-(s.candidate.importance or 0.0), s.candidate.id),
     )
-    others = sorted(
-        (s for s in scored if not s.candidate.is_preference), key=lambda s: (-s.score, s.candidate.id.order)
-    )
+    others = sorted((s for s in scored if not s.candidate.is_preference), key=lambda s: (-s.score, s.candidate.id))
     first = [s for s in others if s.candidate.id in pinned] if pinned else []
     rest = [s for s in others if s.candidate.id not in pinned] if first else others
     return (*preferences, *first, *varied(rest, band_of))

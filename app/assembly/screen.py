@@ -290,7 +290,7 @@ def _may_cover(longer: Gist, shorter: Gist) -> bool:
 def _distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Dropped]]:
     """Keep one of several entries of a tier that say the same: the one that says most, then the newest."""
     told = [(candidate, _outline(candidate).gist) for candidate in candidates]
-    told.sort(key=lambda pair: (-pair[1].length, -pair[0].sequence, pair[0].id.order))
+    told.sort(key=lambda pair: (-pair[1].length, -pair[0].sequence, pair[0].id))
     repeated: set[PublicId] = set()
     for later, earlier in _perhaps_covered([said.signature for _, said in told]):
         (one, longer), (other, shorter) = told[earlier], told[later]

@@ -52,9 +52,5 @@ def _memories(sketches: Iterable[Sketch]) -> Iterable[Sketch]:
 
 
 def _blocks(groups: Iterable[Sequence[Sketch]]) -> tuple[Block, ...]:
-    blocks = {tuple(sorted((sketch.id for sketch in group), key=_order)) for group in groups if len(group) > 1}
-    return tuple(sorted(blocks, key=lambda block: (_order(block[0]), -len(block), [_order(one) for one in block])))
-
-
-def _order(entry_id: PublicId) -> tuple[int, int, str]:
-    return entry_id.order
+    blocks = {tuple(sorted(sketch.id for sketch in group)) for group in groups if len(group) > 1}
+    return tuple(sorted(blocks, key=lambda block: (block[0], -len(block), block)))

@@ -68,7 +68,7 @@ def find_conflicts(
 
 
 def _decided(items: Mapping[PublicId, Item], found: Mapping[_Pair, Clash]) -> Conflicts:
-    concerned = sorted({entry_id for pair in found for entry_id in pair}, key=lambda entry_id: entry_id.order)
+    concerned = sorted({entry_id for pair in found for entry_id in pair})
     resolution = resolve(
         [statement(items[entry_id].entry) for entry_id in concerned],
         [Contradiction(one, other, why) for (one, other), why in found.items()],
@@ -86,7 +86,7 @@ def _losers(items: Mapping[PublicId, Item], resolution: Resolution) -> tuple[tup
         known = best.get(one.superseded)
         if known is None or _since(items[one.kept]) > _since(items[known[0]]):
             best[one.superseded] = (one.kept, Why(one.why))
-    ordered = sorted(best.items(), key=lambda pair: pair[0].order)
+    ordered = sorted(best.items(), key=lambda pair: pair[0])
     return tuple((loser, kept, why) for loser, (kept, why) in ordered)
 
 

@@ -94,7 +94,7 @@ def united(kept: Entry, merged: Sequence[Entry]) -> Entry:
         content = _united(content, other.content)
         confirmed = max(confirmed, other.last_confirmed_at)
         sources |= {other.id, *other.merged_from}
-    ordered = tuple(sorted(sources, key=lambda entry_id: entry_id.order))
+    ordered = tuple(sorted(sources))
     return replace(kept, content=content, last_confirmed_at=confirmed, merged_from=ordered)
 
 
@@ -116,8 +116,8 @@ def _most(one: float | None, two: float | None) -> float | None:
     return max(known) if known else None
 
 
-def _precedence(item: Item) -> tuple[int, tuple[int, int, str]]:
-    return (-len(_folded(item.entry.content.text) - _SAY_NOTHING), item.entry.id.order)
+def _precedence(item: Item) -> tuple[int, PublicId]:
+    return (-len(_folded(item.entry.content.text) - _SAY_NOTHING), item.entry.id)
 
 
 def _may_be_one(one: Entry, two: Entry) -> bool:

@@ -242,7 +242,7 @@ class ConsolidationService:
     async def _proposals(self, run: _Run) -> None:
         pending = await self.store.pending(run.space)
         ids = {i for one in pending for i in (one.proposal.kept, one.proposal.superseded)}
-        items = await self._load(run, sorted(ids, key=_order))
+        items = await self._load(run, sorted(ids))
         changes: dict[PublicId, Change] = {}
         for one in pending:
             proposal = one.proposal
@@ -314,7 +314,7 @@ class ConsolidationService:
         seen = {change.entry: change.version for change in batch}
         seen |= {change.kept: change.kept_version for change in batch if change.kept and change.kept_version}
         async with self.store.unit(run.space) as unit:
-            current = {entry.id: entry for entry in await unit.currents(sorted(seen, key=_order))}
+            current = {entry.id: entry for entry in await unit.currents(sorted(seen))}
             seen = {
                 i: max(version, run.versions.get(i, 0)) for i, version in seen.items()
             }  # what this run wrote itself
@@ -355,11 +355,7 @@ def _change(action: Action, why: Why, entry: Entry, kept: Entry | None = None) -
 
 
 def _members(blocks: Iterable[Block]) -> list[PublicId]:
-    return sorted({entry_id for block in blocks for entry_id in block}, key=_order)
-
-
-def _order(entry_id: PublicId) -> tuple[int, int, str]:
-    return entry_id.order
+    return sorted({entry_id for block in blocks for entry_id in block})
 
 
 def _packs(blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:

@@ -1,13 +1,14 @@
 """Gives up what is remembered of texts that were read: they may have been erased."""
 
-from app.contradictions import claims, facts, features, normal, reading, wording, wordings
-from app.text import content
+from app.contradictions import claims, facts, features, frames, normal, reading, wording, wordings
+from app.text import concepts, content, stems
 
 _CACHES = (
     wording.sentences,
     reading.readings,
     facts.facts_of,
     features.features,
+    frames.frames_of,
     wordings.said_of_self,
     normal.normal_value,
     claims.claim_key_of,
@@ -15,11 +16,12 @@ _CACHES = (
     content.negations,
     content.gist,
 )
+_WORDS = (features.stem_of, stems.stems, concepts.concepts)
 
 
 def forget_texts() -> None:
-    """Empty every cache that has texts for keys. They fill again as texts are read."""
-    for cache in _CACHES:
+    """Empty every cache that has texts or words for keys. They fill again as texts are read."""
+    for cache in (*_CACHES, *_WORDS):
         cache.cache_clear()
 
 

@@ -77,20 +77,21 @@ def _votes(text: str, words: tuple[Word, ...], language: Language) -> tuple[int,
 
 
 @lru_cache(maxsize=8192)
-def _stem(word: str, code: str) -> str:
+def stem_of(word: str, code: str) -> str:
+    """The stem of a word in one language."""
     return str(Stemmer.Stemmer(_STEMMERS[code]).stemWord(word))
 
 
 @lru_cache(maxsize=64)
 def _stems(code: str, name: str) -> frozenset[str]:
     language = next(one for one in languages() if one.code == code)
-    return frozenset(_stem(word, code) for word in language.words[name])
+    return frozenset(stem_of(word, code) for word in language.words[name])
 
 
 @lru_cache(maxsize=8)
 def _verb_poles(code: str) -> dict[str, tuple[str, int]]:
     language = next(one for one in languages() if one.code == code)
-    return {_stem(word, code): pole for word, pole in language.antonyms.verbs.items()}
+    return {stem_of(word, code): pole for word, pole in language.antonyms.verbs.items()}
 
 
 class _Reader:
@@ -262,7 +263,7 @@ class _Reader:
 
     def _normal(self, word: str) -> str:
         language = self.language
-        return language.synonyms.get(word) or language.subjects.kin.get(word) or _stem(word, language.code)
+        return language.synonyms.get(word) or language.subjects.kin.get(word) or stem_of(word, language.code)
 
     def _mark(self, word: str, index: int) -> None:
         self.marks.update(self._marks_of(word, self._folded(index - 1)))
@@ -274,7 +275,7 @@ class _Reader:
             yield "single_place"
         if word in words["past"] or (self._is_past(word) and self._may_be_past_after(before)):
             yield "past"
-        stem = _stem(word, code)
+        stem = stem_of(word, code)
         for name in ("many", "single_time", "single_place"):
             if word in words[name] or stem in _stems(code, name):
                 yield name

@@ -5,14 +5,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
+from app.corrections.answering import chosen_by, may_answer
 from app.corrections.decide import Known, decide
 from app.corrections.heard import is_meant, is_of_speaker, wishes
+from app.corrections.pending import wanted_from
 from app.corrections.ports import CorrectionUnit
 from app.corrections.reading import Reading, read
 from app.corrections.records import Correction, Origin, Wanted
 from app.corrections.service import CorrectionService, known_of
 from app.domain.entries import Author, Entry
 from app.domain.evidence import MessageVersion
+from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
 from app.entries.remember import take_back
 from app.entries.repeat import same_author
@@ -56,7 +59,8 @@ class ConversationWishes:
     ) -> Granted | None:
         """Do what is wished, once, and take back what is not said any more; None if the turn has changed."""
         wanted = [_read(space, turn, message, wish) for message in messages for wish in message.wishes]
-        async with self.corrections.store.unit(space) as unit:
+        erases = any(one.wish.forgets for one in wanted)
+        async with self.corrections.store.unit(space, erases=erases) as unit:
             if await unit.revision(turn.id) != turn.revision:
                 return None
             origins = {one.origin.place: one.origin for one in wanted}
@@ -72,6 +76,30 @@ class ConversationWishes:
                     heard.add(one.origin.place)
                 done += [correction] if correction is not None else []
         return Granted(frozenset(heard), tuple(one.outcome.value for one in done), left)
+
+    def may_answer(self, text: str) -> bool:
+        """Whether a message may answer a question."""
+        return may_answer(text)
+
+    async def answer(
+        self, space: SpaceKey, asked_in: PublicId, turn: Source, messages: Sequence[Wishful]
+    ) -> Granted | None:
+        """Take the answer to the one question that came of a turn, if a message names exactly one of its options."""
+        if not await self.corrections.store.is_asked(space, asked_in):
+            return Granted(frozenset())
+        async with self.corrections.store.unit(space, erases=True) as unit:
+            if await unit.revision(turn.id) != turn.revision:
+                return None
+            questions = await unit.questions_of(asked_in)
+            if len(questions) != 1 or questions[0].asked is None:
+                return Granted(frozenset())
+            wanted = wanted_from(questions[0].asked, space)
+            for message in messages:
+                option = chosen_by(message.wishes[0].text, questions[0].options)
+                if option is not None and _is_asked(wanted, message.author):
+                    done = await self.corrections.answered(unit, questions[0], wanted, option)
+                    return Granted(frozenset({(message.message.message, message.wishes[0].key)}), (done.outcome.value,))
+        return Granted(frozenset())
 
     async def _grant(self, unit: CorrectionUnit, space: SpaceKey, one: _Wanted) -> tuple[Correction | None, bool]:
         """What came of a wish, if it is one; and whether it was left alone, because it is about somebody else."""
@@ -124,6 +152,11 @@ def _read(space: SpaceKey, turn: Source, message: Wishful, wish: Wish) -> _Wante
         origin=origin,
     )
     return _Wanted(wanted, origin, wish, message, replace(reading, denies=reading.denies or wish.denied))
+
+
+def _is_asked(wanted: Wanted, author: Author | None) -> bool:
+    """Whether a question was put to an author: to whoever's the space is, or to that very author."""
+    return wanted.actor is None if author is None else wanted.actor is not None and same_author(wanted.actor, author)
 
 
 def _of_author(known: Known, author: Author | None) -> Known:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from app.contradictions.claims import claim_key, derive_claim, value_key, values_conflict
 from app.contradictions.resolve import scope_strength
-from app.corrections.matching import in_words, replaced, rewritten, same_but_for, says, words_of
+from app.corrections.matching import continued, in_words, replaced, rewritten, same_but_for, says, words_of
 from app.corrections.phrases import quote, say, where
 from app.corrections.reading import EVERYWHERE, Extent, Reading
 from app.corrections.records import Ask, Confirm, Decision, Erase, Move, Option, Refuse, Wanted, Write
@@ -111,7 +111,11 @@ def _said(wanted: Wanted, reading: Reading, known: Known) -> Decision:
     content = _content(wanted, reading.statement)
     if content.claim is None and reading.old is None and not reading.marks:
         return Refuse(say(reading.language, "unclear"))
-    return _place(wanted, reading, _Statement(content, disputed(reading, known, content.claim)), known)
+    rivals = disputed(reading, known, content.claim)
+    wrong = _strongest(_visible(rivals, wanted) or rivals)
+    if wrong:
+        content = replace(content, text=continued(wrong[-1].content, reading.statement))
+    return _place(wanted, reading, _Statement(content, rivals), known)
 
 
 def disputed(reading: Reading, known: Known, claim: Claim | None) -> tuple[Entry, ...]:

@@ -20,6 +20,7 @@ class Lexicon:
         swaps: Whole sentences that name what was wrong and what is right, and nothing else.
         contrasts: The end of a sentence that names what was wrong.
         inverted: A verb before its subject, as it stands after a place; never matches where that order is unknown.
+        joins: Words that join a clause to the one before.
         leads: What may stand before a correction.
         denials: What says, first in a sentence or alone, that something was wrong.
         triggers: Folded words of which a message must have one to be read for corrections and wishes.
@@ -31,6 +32,8 @@ class Lexicon:
         fleeting: Says that something is not to last.
         places: Kind of scope, or `everywhere`, to the phrases that name it.
         here: The same kinds to how a place is called by whoever is there; `there` by others.
+        answers: Whole messages that answer a question: `everything`, `nothing`, <named>, and the `ordinals` in order.
+        around: What may stand around a place that answers one.
         say: Sentences that are answered, by name.
         view: Words of the memory view, by name.
     """
@@ -39,6 +42,7 @@ class Lexicon:
     swaps: tuple[re.Pattern[str], ...]
     contrasts: tuple[re.Pattern[str], ...]
     inverted: re.Pattern[str]
+    joins: re.Pattern[str]
     leads: re.Pattern[str]
     denials: re.Pattern[str]
     triggers: frozenset[str]
@@ -51,6 +55,8 @@ class Lexicon:
     places: Mapping[str, re.Pattern[str]]
     here: Mapping[str, str]
     there: Mapping[str, str]
+    answers: Mapping[str, tuple[re.Pattern[str], ...]]
+    around: re.Pattern[str]
     say: Mapping[str, str]
     view: Mapping[str, str]
 
@@ -74,6 +80,7 @@ def _lexicon(code: str) -> Lexicon:
         swaps=tuple(re.compile(pattern, _FLAGS) for pattern in raw["swaps"]),
         contrasts=tuple(re.compile(pattern, _FLAGS) for pattern in raw["contrasts"]),
         inverted=re.compile(raw["inverted"], _FLAGS),
+        joins=re.compile(rf"(?:[.;!]|,?\s+(?:{_any(raw['joins'])}))\s+(?=\w+\s+\w)", _FLAGS),
         leads=re.compile(rf"\s*(?:{_any(raw['leads'])})(?:\s*[,:;.!–-]+\s*|\s+(?=\w))", _FLAGS),
         moves=tuple(re.compile(pattern, _FLAGS) for pattern in raw["moves"]),
         lasting=_phrase(raw["lasting"]),
@@ -81,6 +88,12 @@ def _lexicon(code: str) -> Lexicon:
         places={kind: _phrase(phrases) for kind, phrases in raw["places"].items()},
         here=raw["here"],
         there=raw["there"],
+        answers={
+            name: tuple(re.compile(pattern, _FLAGS) for pattern in patterns)
+            for name, patterns in raw["answers"].items()
+            if name != "around"
+        },
+        around=_phrase(raw["answers"]["around"]),
         say=raw["say"],
         view=raw["view"],
     )

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from app.contradictions.claims import claim_key, value_key
+from app.contradictions.claims import claim_key, derive_claim, value_key
 from app.contradictions.normal import normal_value
 from app.contradictions.wording import sentences
-from app.domain.entries import Claim, Entry
+from app.corrections.lexicon import lexicons
+from app.corrections.reading import language_of
+from app.domain.entries import Claim, Content, Entry
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -47,6 +49,33 @@ def rewritten(entry: Entry, claim: Claim) -> str:
         if span is not None:
             return entry.content.text[: span[0]] + claim.value + entry.content.text[span[1] :]
     return in_words(claim)
+
+
+def continued(known: Content, statement: str) -> str:
+    """A statement, with the other clauses of the memory that it puts right: what was not corrected stays.
+
+    A clause is what is joined to the claim by a full stop or a conjunction; "by the sea" after the name of a town is
+    none. A statement that goes on by itself is left as it is.
+    """
+    text, wrong, claim = known.text, known.claim, derive_claim(statement)
+    if wrong is None or claim is None or claim_key(wrong) != claim_key(claim):
+        return statement
+    said, old = _span(statement, claim.value), _span(text, wrong.value)
+    if said is None or old is None or any(char.isalnum() for char in statement[said[1] :]):
+        return statement
+    joins = lexicons()[language_of(text)].joins
+    starts = [0, *(found.end() for found in joins.finditer(text, 0, old[0]))]
+    start = next((s for s in reversed(starts) if _claims(text[s : old[1]], wrong)), None)
+    if start is None:
+        return statement
+    before, after = text[:start], text[old[1] :] if joins.match(text, old[1]) else statement[said[1] :]
+    first = statement[0].lower() if before and text[start].islower() else statement[0]
+    return f"{before}{first}{statement[1 : said[1]]}{after}"
+
+
+def _claims(text: str, known: Claim) -> bool:
+    claim = derive_claim(text)
+    return claim is not None and claim_key(claim) == claim_key(known) and value_key(claim) == value_key(known)
 
 
 def in_words(claim: Claim) -> str:

@@ -43,6 +43,10 @@ class CorrectionUnit(ForgettingUnit, Protocol):
         """Keep a correction."""
         ...
 
+    async def questions_of(self, turn: PublicId) -> tuple[Correction, ...]:
+        """The open questions that came of a turn."""
+        ...
+
     async def answer(self, question: PublicId, by: PublicId) -> None:
         """Close a question: what was asked is gone."""
         ...
@@ -88,8 +92,14 @@ class CorrectionUnit(ForgettingUnit, Protocol):
 class CorrectionStore(Protocol):
     """Keeps corrections."""
 
-    def unit(self, space: SpaceKey, *, keep: bool = True) -> AbstractAsyncContextManager[CorrectionUnit]:
-        """Lock a space; leaving the block commits, unless `keep` is false: then nothing was done."""
+    def unit(
+        self, space: SpaceKey, *, keep: bool = True, erases: bool = False
+    ) -> AbstractAsyncContextManager[CorrectionUnit]:
+        """Lock a space; leaving the block commits, unless `keep` is false: then nothing was done.
+
+        Args:
+            erases: Whether something may be erased: then the archive is locked before the space, as forgetting does.
+        """
         ...
 
     async def find(self, tenant_id: UUID, correction_id: PublicId) -> Kept | None:
@@ -98,6 +108,10 @@ class CorrectionStore(Protocol):
 
     async def of_turn(self, turn: PublicId, spaces: Sequence[SpaceKey]) -> tuple[Correction, ...]:
         """What was put right, asked and forgotten in some spaces because of a turn, in the order of its doing."""
+        ...
+
+    async def is_asked(self, space: SpaceKey, turn: PublicId) -> bool:
+        """Whether a question that came of a turn is open."""
         ...
 
     async def listing(

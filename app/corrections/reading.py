@@ -12,9 +12,9 @@ EVERYWHERE = "everywhere"
 SAID_CHARS = 2_000
 """How long a text may be to be read as a correction."""
 
-_EDGES = ' \t\r\n,;:.!…–-"“”«»„'
-_WISH_EDGES = f"{_EDGES}?"
-_VALUE_EDGES = _EDGES + "'’()"
+EDGES = ' \t\r\n,;:.!…–-"“”«»„'
+_WISH_EDGES = f"{EDGES}?"
+_VALUE_EDGES = EDGES + "'’()"
 
 
 class Extent(StrEnum):
@@ -101,10 +101,10 @@ def _read(said: str, lexicon: Lexicon) -> Reading:
     moved = _moved(text, lexicon)
     if moved:
         return Reading(language=lexicon.code, place=moved, moves=True)
-    text, place = _take_place(text, lexicon)
+    text, place = take_place(text, lexicon)
     text, fleeting = _take(text, lexicon.fleeting)
     text, lasting = _take(text, lexicon.lasting)
-    text = _without_leads(text.strip(_EDGES), lexicon)
+    text = _without_leads(text.strip(EDGES), lexicon)
     if place or lasting or fleeting:
         text = _in_order_of_statements(text, lexicon)
     swap = _swap(text, lexicon)
@@ -123,22 +123,23 @@ def _read(said: str, lexicon: Lexicon) -> Reading:
 def _without_leads(text: str, lexicon: Lexicon) -> str:
     while True:
         found = lexicon.leads.match(text)
-        if found is None or not text[found.end() :].strip(_EDGES) or _swap(text, lexicon):
+        if found is None or not text[found.end() :].strip(EDGES) or _swap(text, lexicon):
             return text
         text = text[found.end() :]
 
 
 def _moved(text: str, lexicon: Lexicon) -> str | None:
     for pattern in lexicon.moves:
-        found = pattern.fullmatch(text.strip(_EDGES))
+        found = pattern.fullmatch(text.strip(EDGES))
         if found:
-            rest, place = _take_place(found["place"], lexicon)
-            if place and not rest.strip(_EDGES):
+            rest, place = take_place(found["place"], lexicon)
+            if place and not rest.strip(EDGES):
                 return place
     return None
 
 
-def _take_place(text: str, lexicon: Lexicon) -> tuple[str, str | None]:
+def take_place(text: str, lexicon: Lexicon) -> tuple[str, str | None]:
+    """The text without the place that it names, and the kind of that; None if it names none."""
     for kind, phrase in lexicon.places.items():
         rest, found = _take(text, phrase)
         if found:
@@ -162,7 +163,7 @@ def _in_order_of_statements(text: str, lexicon: Lexicon) -> str:
 
 def _swap(text: str, lexicon: Lexicon) -> dict[str, str] | None:
     for pattern in lexicon.swaps:
-        found = pattern.fullmatch(text.strip(_EDGES))
+        found = pattern.fullmatch(text.strip(EDGES))
         if found:
             named = {name: value.strip(_VALUE_EDGES) for name, value in found.groupdict().items()}
             if all(named.values()):
@@ -172,7 +173,7 @@ def _swap(text: str, lexicon: Lexicon) -> dict[str, str] | None:
 
 def _contrast(text: str, lexicon: Lexicon) -> tuple[str | None, str | None]:
     """The sentence that is right, and what its end says was wrong."""
-    body = text.strip(_EDGES)
+    body = text.strip(EDGES)
     for pattern in lexicon.contrasts:
         found = pattern.search(body)
         if found and found.start():
@@ -182,5 +183,5 @@ def _contrast(text: str, lexicon: Lexicon) -> tuple[str | None, str | None]:
 
 def sentence(text: str) -> str:
     """Words as a sentence: a capital first, and a full stop."""
-    text = " ".join(text.split()).strip(_EDGES)
+    text = " ".join(text.split()).strip(EDGES)
     return f"{text[:1].upper()}{text[1:]}." if text else text

@@ -70,7 +70,7 @@ class CorrectionService:
         """
         caller.writable_space(wanted.space.name)
         require_presence(wanted.space.name, wanted.actor, wanted.batch)
-        async with self.store.unit(wanted.space, keep=not dry_run) as unit:
+        async with self.store.unit(wanted.space, keep=not dry_run, erases=_may_erase(wanted)) as unit:
             if idempotency and (earlier := await unit.corrected_before(idempotency)) is not None:
                 return earlier
             correction = await self._correct(unit, wanted)
@@ -91,7 +91,7 @@ class CorrectionService:
         """
         space = caller.writable_space(await self._space_of(caller, question_id))
         require_presence(space.name, answer.actor, answer.batch)
-        async with self.store.unit(space) as unit:
+        async with self.store.unit(space, erases=True) as unit:
             if idempotency and (earlier := await unit.corrected_before(idempotency)) is not None:
                 return earlier
             question = await unit.correction(question_id)
@@ -102,10 +102,15 @@ class CorrectionService:
             wanted = wanted_from(question.asked, space)
             if answer.actor and wanted.actor and not same_author(answer.actor, wanted.actor):
                 raise ForbiddenError("somebody else was asked")
-            correction = await self._correct(unit, chosen(wanted, _option(question, answer.choice)))
-            await unit.answer(question_id, correction.id)
+            correction = await self.answered(unit, question, wanted, _option(question, answer.choice))
             if idempotency:
                 await unit.remember_correction(idempotency, correction)
+        return correction
+
+    async def answered(self, unit: CorrectionUnit, question: Correction, wanted: Wanted, option: Option) -> Correction:
+        """Do what was wanted, as an answer says, and close the question."""
+        correction = await self._correct(unit, chosen(wanted, option))
+        await unit.answer(question.id, correction.id)
         return correction
 
     async def get(self, caller: Caller, correction_id: PublicId) -> Correction:
@@ -201,6 +206,10 @@ class CorrectionService:
             case Confirm(entry, targets):
                 new = next_version(entry, moment, reason=REASON)
         return replace(new, corrected=True, reason=REASON, last_confirmed_at=said_at), targets
+
+
+def _may_erase(wanted: Wanted) -> bool:
+    return wanted.whole or wanted.erase is not None or _read(wanted).forget is not None
 
 
 def _read(wanted: Wanted) -> Reading:

@@ -52,6 +52,15 @@ class KeptEvidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Basis:
+    """A message that a memory rests on, and when it was said."""
+
+    turn: PublicId
+    message: PublicId
+    said_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Derived:
     """An entry that came of a turn.
 

@@ -5,10 +5,10 @@ The space travels in the id so that an item route touches one partition.
 
 from base64 import b32hexdecode
 from binascii import Error as BinasciiError
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
+from typing import Self
 from uuid import UUID
 
 _BODY_CHARS = 52
@@ -37,30 +37,42 @@ class IdKind(StrEnum):
 _PREFIXES = frozenset(kind.value for kind in IdKind)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class PublicId:
-    """Id of an item. Orders by time of creation: the UUIDv7 comes first."""
+class PublicId(tuple[int, int, IdKind]):  # noqa: SLOT001 - a tuple that has slots cannot have attributes
+    """Id of an item. Orders by time of creation: the UUIDv7 comes first.
+
+    A tuple of its numbers, because assemblies compare, sort and hash ids by the thousand.
+    """
 
     uuid: UUID
     space_id: UUID
-    kind: IdKind
-    _text: str | None = field(default=None, init=False, repr=False, compare=False)
+    _text: str
 
-    def __hash__(self) -> int:
-        return hash(self.uuid.int)  # unique by itself; assemblies hash ids by the thousand
+    def __new__(cls, uuid: UUID, space_id: UUID, kind: IdKind) -> Self:
+        """The id of an item of a kind in a space."""
+        made = super().__new__(cls, (uuid.int, space_id.int, kind))
+        made.uuid = uuid
+        made.space_id = space_id
+        return made
+
+    def __getnewargs__(self) -> tuple[UUID, UUID, IdKind]:
+        return self.uuid, self.space_id, self.kind
 
     @property
-    def order(self) -> tuple[int, int, str]:
-        """Sorts as the ids do, several times faster."""
-        return (self.uuid.int, self.space_id.int, self.kind)
+    def kind(self) -> IdKind:
+        """What the item is."""
+        return self[2]
+
+    def __repr__(self) -> str:
+        return f"PublicId({str(self)!r})"
 
     def __str__(self) -> str:
-        if self._text is not None:
-            return self._text
-        first_bits, tail = _space_digits(self.space_id.int)
-        number = self.uuid.int << 2 | first_bits
+        known: str | None = self.__dict__.get("_text")
+        if known is not None:
+            return known
+        first_bits, tail = _space_digits(self[1])
+        number = self[0] << 2 | first_bits
         text = f"{self.kind}_{''.join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])}{tail}"
-        object.__setattr__(self, "_text", text)  # ids of spaces in memory are printed again and again
+        self._text = text  # ids of spaces in memory are printed again and again
         return text
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from app.domain.errors import UnavailableError
 from app.embedding.counting import Asked, BatchCounts
+from app.embedding.shared import digest_of_text
 from app.embedding.windows import pool
 
 _T = TypeVar("_T")
@@ -78,7 +79,7 @@ class EncodingThread:
         self._wake = Condition()  # guards everything below
         self._queries: deque[_Job] = deque()
         self._documents: deque[_Job] = deque()
-        self._known: OrderedDict[Windowed, Vectors] = OrderedDict()
+        self._known: OrderedDict[bytes, Vectors] = OrderedDict()  # by digest: what was asked may have been forgotten
         self._in_flight: dict[Windowed, Future[Vectors]] = {}
         self._loaded: Future[None] = _running_future()
         self._thread: Thread | None = None
@@ -98,11 +99,12 @@ class EncodingThread:
 
     async def query(self, text: Windowed) -> Vectors:
         """The unit vector (d,) of a question, read-only; from the cache, or shared with an equal one in flight."""
+        digest = digest_of_text(*text)
         with self._wake:
-            known = self._known.get(text)
+            known = self._known.get(digest)
             if known is not None:
                 self.asked.hits += 1
-                self._known.move_to_end(text)
+                self._known.move_to_end(digest)
                 return known
             shared = self._in_flight.get(text)
             if shared is not None:
@@ -163,6 +165,7 @@ class EncodingThread:
         encode = self._loaded_model()
         while jobs := self._next_batch():
             self._settle(encode, jobs)
+            del jobs  # or the last texts would stay until others come
 
     def _loaded_model(self) -> Encode:
         try:
@@ -230,7 +233,7 @@ class EncodingThread:
         return is_query
 
     def _remember(self, text: Windowed, vector: Vectors) -> None:
-        self._known[text] = vector
+        self._known[digest_of_text(*text)] = vector
         while len(self._known) > self._limits.cached_queries:
             self._known.popitem(last=False)
 

@@ -12,7 +12,7 @@ from app.domain.spaces import SpaceKey
 from app.entries.decide import claim_keys, first_version, relieved, settle
 from app.entries.ports import IndexedText, NewId, SpaceUnit, VersionWrite
 from app.entries.repeat import reinforce, repeated_by
-from app.entries.tombstones import erased_mark, is_refused, value_marks
+from app.entries.tombstones import ERASED_SPACE, erased_mark, erased_since, is_refused, value_marks
 
 
 class Arrived(Enum):
@@ -51,7 +51,8 @@ async def settle_in(
     alike = {e.id: e for e in await unit.same_texts([content.text for content in contents])}
     keys = claim_keys([*contents, *(e.content for e in alike.values())])
     claimants = {e.id: e for e in await unit.claimants(keys)}
-    buried = await unit.tombstones([mark for c in contents for mark in (*value_marks(c), erased_mark(c.text))])
+    marks = [mark for c in contents for mark in (*value_marks(c), erased_mark(c.text))]
+    buried = await unit.tombstones([*marks, ERASED_SPACE])
     became: list[Arrived] = []
     writes: list[VersionWrite] = []
     for arrival, index in arrivals:
@@ -59,8 +60,8 @@ async def settle_in(
         if not await unit.mark_derived(PublicId(arrival.mark, space.space_id, IdKind.MEMORY)):
             became.append(Arrived.KNOWN)
             continue
-        stone = buried.get(erased_mark(content.text))
-        if (stone and (learnt is None or learnt <= stone.created_at)) or is_refused(content, buried):
+        since = erased_since(erased_mark(content.text), buried)
+        if (since and (learnt is None or learnt <= since)) or is_refused(content, buried):
             became.append(Arrived.FORGOTTEN)
             continue
         moment = unit.advance()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.entries import Category, Entry, Status, Tier
-from app.domain.evidence import KeptEvidence
+from app.domain.evidence import Basis, KeptEvidence
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
@@ -52,6 +52,7 @@ class Listing:
     category: Category | None = None
     tag: str | None = None
     scope: str | None = None
+    unresolved: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +231,10 @@ class EntryStore(Protocol):
         self, tenant_id: UUID, entry_id: PublicId, *, limit: int | None = None, before: int | None = None
     ) -> tuple[Entry, ...]:
         """Versions below `before`, newest first, at most `limit`; None is no bound."""
+        ...
+
+    async def bases(self, tenant_id: UUID, entry_ids: Sequence[PublicId], limit: int) -> tuple[Basis, ...]:
+        """The messages that some entries of one space rest on, the latest first."""
         ...
 
     async def listing(self, listing: Listing) -> tuple[Entry, ...]:

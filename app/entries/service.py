@@ -10,7 +10,7 @@ from app.contradictions.claims import derive_claim
 from app.domain.callers import Caller
 from app.domain.entries import KIND_OF_TIER, Content, Entry, Status, Tier
 from app.domain.errors import ConflictError, NotFoundError, PreconditionFailedError
-from app.domain.evidence import Evidence, MessageVersion
+from app.domain.evidence import Basis, Evidence, MessageVersion
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
@@ -161,6 +161,15 @@ class EntryService:
         """
         await self.get(caller, entry_id)
         return await self.store.history(caller.tenant_id, entry_id, limit=limit, before=before)
+
+    async def bases(self, caller: Caller, entry_id: PublicId, limit: int) -> tuple[Entry, tuple[Basis, ...]]:
+        """An entry, with the latest messages that it, and what was merged into it, rest on.
+
+        Raises:
+            NotFoundError: If there is no such entry.
+        """
+        entry = await self.get(caller, entry_id)
+        return entry, await self.store.bases(caller.tenant_id, (entry.id, *entry.merged_from), limit)
 
     async def listing(self, listing: Listing) -> tuple[Entry, ...]:
         """Current entries of a space, newest first."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from app.contradictions.claims import claim_key, value_key
 from app.contradictions.facts import says_now
@@ -53,6 +53,25 @@ def _claim_mark(content: Content) -> Mark | None:
 def erased_mark(text: str) -> Mark:
     """The mark of a text that was forgotten, wherever it held."""
     return Mark(Burial.ERASED, ("text", normalise_text(text)))
+
+
+def erased_block_mark(text: str) -> Mark:
+    """The mark of a soul block that was erased."""
+    return Mark(Burial.ERASED, ("block", normalise_text(text)))
+
+
+def erased_record_mark(text: str) -> Mark:
+    """The mark of a record that was erased."""
+    return Mark(Burial.ERASED, ("record", normalise_text(text)))
+
+
+ERASED_SPACE: Final = Mark(Burial.ERASED, ("space",))
+"""The mark of a space that was erased whole."""
+
+
+def erased_since(mark: Mark, buried: Mapping[Mark, Tombstone]) -> datetime | None:
+    """Since when something must not come back, by itself or with its whole space; None: it may."""
+    return max((buried[one].created_at for one in (mark, ERASED_SPACE) if one in buried), default=None)
 
 
 def is_refused(content: Content, buried: Mapping[Mark, Tombstone]) -> Tombstone | None:

@@ -27,7 +27,7 @@ async def erase_named(
     claimants = await unit.claimants(claim_keys([entry.content for entry in entries.values()]))
     standing = [claimant for claimant in claimants if claimant.id not in entries]
     await unit.write([VersionWrite(entry) for entry in relieved(standing, unit.advance())])
-    cut = await unit.cut(list(entries.values()), texts, selector)
+    cut = await unit.cut(list(entries.values()), texts, selector, receipt_id)
     await unit.forget_evidence(list(entries))
     removed = await unit.erase(*entries.values())
     body = {
@@ -36,7 +36,7 @@ async def erase_named(
         "entries": len(entries),
         "derived": len(entries) - len(named),
         "ids": [str(entry_id) for entry_id in sorted(entries)],
-        "removed": {**dict(sorted(removed.items())), "messages": cut.messages},
+        "removed": {**dict(sorted(removed.items())), **cut.counts},
         "turns": [str(turn) for turn in cut.turns],
         "jobs": cut.jobs,
     }

@@ -31,16 +31,26 @@ class ForgettingUnit(SpaceUnit, Protocol):
         """The entries that contain one of some texts word for word; a hundred at most."""
         ...
 
-    async def cut(self, entries: Sequence[Entry], texts: Sequence[str], selector: Selector | None) -> Cut:
+    async def cut(
+        self, entries: Sequence[Entry], texts: Sequence[str], selector: Selector | None, receipt_id: PublicId
+    ) -> Cut:
         """Take out of what was said what some entries say, and all that a selector names.
 
         Those are the messages that they rest on or are made of, and the sentences in which the space's people say the
-        same word for word. Messages in streams count if they are the words of the person whose space it is.
+        same word for word. Messages in streams count if they are the words of the person whose space it is. What was
+        moved to the archive is noted under the receipt, and cut once the transaction is committed.
+
+        Raises:
+            UnavailableError: If this process cannot read the archive.
         """
         ...
 
-    async def cut_own(self) -> Cut:
-        """Empty every message that was said elsewhere by the person whose space it is."""
+    async def cut_own(self, receipt_id: PublicId) -> Cut:
+        """Empty what was said elsewhere by the person whose space it is; in the archive, all that is the space's.
+
+        Raises:
+            UnavailableError: If this process cannot read the archive.
+        """
         ...
 
     async def sessions(self) -> tuple[PublicId, ...]:

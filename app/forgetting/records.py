@@ -8,7 +8,7 @@ from typing import Any, Literal
 from app.domain.entries import Author, Entry
 from app.domain.ids import PublicId
 
-By = Literal["ids", "content", "turn", "author", "time", "wish"]
+By = Literal["ids", "content", "turn", "session", "author", "time", "wish"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,7 @@ class Selector:
 
     Attributes:
         content: The exact text, blind to case, spacing and outer punctuation.
-        turn: The turn in which it was said.
+        turn: The turn in which it was said; `session`: the session.
         author: The fields that are given must be equal.
         since: When it was first recorded, at the earliest.
         until: The same, exclusive.
@@ -27,6 +27,7 @@ class Selector:
     ids: tuple[PublicId, ...] = ()
     content: str | None = None
     turn: PublicId | None = None
+    session: PublicId | None = None
     author: Author | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -42,6 +43,8 @@ class Selector:
             return "content"
         if self.turn is not None:
             return "turn"
+        if self.session is not None:
+            return "session"
         return "author" if self.author is not None else "time"
 
 
@@ -53,11 +56,20 @@ class Cut:
         messages: How many were emptied or shortened.
         turns: Those of which they are part, and which are indexed with them.
         jobs: How many take it out of what is derived from them.
+        archived: How many messages that were moved to the archive are emptied or shortened.
+        episodes: How many that cannot be made anew, because their turns have run out, were shortened or erased.
     """
 
     messages: int = 0
     turns: tuple[PublicId, ...] = ()
     jobs: int = 0
+    archived: int = 0
+    episodes: int = 0
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What a receipt counts of it."""
+        return {"messages": self.messages, "archived_messages": self.archived, "shortened_episodes": self.episodes}
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,8 @@ class ForgettingService:
                 return Forgotten(None, matches=named)
             receipt_id = self.new_id(IdKind.RECEIPT, space.space_id)
             receipt, texts = await erase_named(unit, named, selector.by, receipt_id, selector)
-            if not named and not receipt.body["removed"]["messages"]:
+            removed = receipt.body["removed"]
+            if not named and not removed["messages"] + removed["archived_messages"]:
                 raise NotFoundError("nothing is remembered that is named so exactly; nothing was forgotten")
             return Forgotten(receipt, mentioned_in=await unit.mentioning(texts))
 
@@ -62,7 +63,8 @@ class ForgettingService:
         if not await self.store.exists(space):
             raise NotFoundError(f"no space {space.name}")
         async with self.store.unit(space, keep=not dry_run) as unit:
-            cut = await unit.cut_own()
+            receipt_id = self.new_id(IdKind.RECEIPT, space.space_id)
+            cut = await unit.cut_own(receipt_id)
             sessions = await unit.sessions()
             removed = await unit.erase_space()
             body: dict[str, Any] = {
@@ -70,11 +72,11 @@ class ForgettingService:
                 "by": "space",
                 "entries": None,
                 "ids": [],
-                "removed": {**removed, "messages": removed["messages"] + cut.messages},
+                "removed": {**removed, **cut.counts, "messages": removed["messages"] + cut.messages},
                 "turns": [str(turn) for turn in cut.turns],
                 "jobs": cut.jobs,
             }
-            receipt = await unit.seal(self.new_id(IdKind.RECEIPT, space.space_id), body)
+            receipt = await unit.seal(receipt_id, body)
         if not dry_run:
             for session in sessions:
                 await self.working.forget(space.tenant_id, session, None)

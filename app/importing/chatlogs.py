@@ -39,6 +39,13 @@ _SPEAKERS: Final = (
     re.compile(r"(?P<name>[^:]{1,100}?):(?:\s(?P<text>.*)|$)", re.DOTALL),
 )
 _NEW_DAY = re.compile(r"--- (?:Day changed|Log opened) (?P<day>.*)")
+_ATTACHED = re.compile(
+    r"<[^<>:]+:\s[^<>]+\.\w{2,5}>"
+    r"|.+\.(?:jpe?g|png|gif|webp|mp4|3gp|mov|opus|ogg|m4a|mp3|aac|pdf|vcf|docx?|xlsx?|pptx?|txt|zip) \([^()]+\)",
+    re.IGNORECASE,
+)
+"""What stands for a file: `<attached: photo.jpg>`, `photo.jpg (file attached)`, in any language."""
+
 _NOT_SHOWN = re.compile(r"<[^<>]*(?:omitted|ausgeschlossen|omessi|omis)[^<>]*>|\S+ omitted", re.IGNORECASE)
 
 
@@ -85,7 +92,8 @@ def _turns(part: Sequence[Said], choices: Choices, session: str) -> Iterator[Exc
 
 
 def _said(found: _Open, choices: Choices, session: str, seen: Counter[str]) -> Said | None:
-    text, cut = shortened("\n".join(found.lines).strip())
+    said = [line for line in found.lines if not _ATTACHED.fullmatch(line.strip())]
+    text, cut = shortened("\n".join(said).strip())
     if not text or _NOT_SHOWN.fullmatch(text):
         return None
     is_agent = choices.agent is not None and found.name.casefold() == choices.agent.casefold()

@@ -1,18 +1,17 @@
 """Which format a file has, and its reader."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
 from app.importing import cards, chatgpt, chatlogs, lorebooks, mem0
 from app.importing.items import BrokenFileError, Choices, Item
 from app.importing.scanning import Scanner, members
-from app.importing.streams import Counted, opened, text_of, unpacked
+from app.importing.streams import Archive, Counted, buffered, is_archive, opened, text_of, unpacked
 
-_ARCHIVE = b"PK\x03\x04"
 _HEAD_LINES = 50
 _LINE_CHARS = 4_096
 
@@ -48,28 +47,44 @@ def opened_items(
     Raises:
         BrokenFileError: If it cannot be read; also while its items are asked for.
     """
-    size = max(path.stat().st_size, 1)
-    with path.open("rb") as file:
-        head = file.read(len(cards.PNG))
-    if kind is Format.CHATGPT and head.startswith(_ARCHIVE):
-        with unpacked(path, "conversations") as found:
-            yield chain.from_iterable(_named(name, text_of(one), choices) for name, one in found), lambda: 0.0
+    if is_archive(path):
+        with unpacked(path) as archive:
+            yield _packed(archive, kind, choices, encoding), archive.progress
         return
+    size = max(path.stat().st_size, 1)
     with opened(path) as source:
-        yield _items(source, head, kind, choices, encoding), lambda: min(source.bytes / size, 1.0)
+        yield _items(source, kind, choices, encoding), lambda: min(source.bytes / size, 1.0)
 
 
-def _named(name: str, text: TextIO, choices: Choices) -> Iterator[Item]:
-    try:
-        yield from chatgpt.read(Scanner(text), choices)
-    except BrokenFileError as error:
-        raise BrokenFileError(f"{name}, {error}") from error
+def _packed(archive: Archive, kind: Format, choices: Choices, encoding: str | None) -> Iterator[Item]:
+    names = _members(archive.names).get(kind)
+    if not names:
+        raise BrokenFileError(f"the archive holds nothing that can be read as {kind}")
+    for name, source in archive.each(names):
+        try:
+            yield from _items(source, kind, choices, encoding)
+        except BrokenFileError as error:
+            raise BrokenFileError(f"{name}, {error}") from error
 
 
-def _items(source: Counted, head: bytes, kind: Format, choices: Choices, encoding: str | None) -> Iterator[Item]:
-    if head == cards.PNG:
-        return cards.read(Scanner(cards.card_of(source)), choices)
-    text = text_of(source, encoding)
+def _members(names: Sequence[str]) -> dict[Format, list[str]]:
+    """What an archive can be read as, and which of its files that is."""
+    last = {name: name.rpartition("/")[2].lower() for name in names}
+    texts = [name for name in names if last[name].endswith(".txt")]
+    chats = [name for name in texts if last[name] == "_chat.txt" or "whatsapp" in last[name]]
+    found = {
+        Format.CARD: [name for name in names if name == "card.json"],
+        Format.CHATGPT: [n for n in names if last[n].startswith("conversations") and last[n].endswith(".json")],
+        Format.CHAT: chats[:1] or (texts if len(texts) == 1 else []),
+    }
+    return {kind: members for kind, members in found.items() if members}
+
+
+def _items(source: Counted, kind: Format, choices: Choices, encoding: str | None) -> Iterator[Item]:
+    stream = buffered(source)
+    if kind is Format.CARD and stream.peek(len(cards.PNG)).startswith(cards.PNG):
+        return cards.read(Scanner(cards.card_of(stream)), choices)
+    text = text_of(stream, encoding)
     return chatlogs.read(text, choices) if kind is Format.CHAT else _READERS[kind](Scanner(text), choices)
 
 
@@ -83,17 +98,25 @@ def format_of(path: Path, encoding: str | None = None) -> Format:
         head = file.read(len(cards.PNG))
     if head == cards.PNG:
         return Format.CARD
-    if head.startswith(_ARCHIVE):
-        return Format.CHATGPT
+    if is_archive(path):
+        with unpacked(path) as archive:
+            return _of_archive(archive)
     with opened(path) as source:
-        text = text_of(source, encoding)
+        text = text_of(buffered(source), encoding)
         scanner = Scanner(text)
         found = _of_json(scanner) if scanner.peek() in {"{", "["} else None
     if found is None:
         with opened(path) as source:
-            found = _of_text(text_of(source, encoding))
+            found = _of_text(text_of(buffered(source), encoding))
     if found is None:
         raise BrokenFileError("its format is not known: name it with --format")
+    return found
+
+
+def _of_archive(archive: Archive) -> Format:
+    found = next(iter(_members(archive.names)), None)
+    if found is None:
+        raise BrokenFileError("the archive holds neither a card, nor a ChatGPT export, nor one chat")
     return found
 
 

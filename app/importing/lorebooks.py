@@ -1,5 +1,6 @@
 """Lorebooks: SillyTavern's World Info, and the books of character cards."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -10,6 +11,9 @@ from app.importing.values import given, label, tags, text
 
 _CONSTANT_IMPORTANCE: Final = 0.9
 _CONTEXT_CHARS: Final = 2_000
+_PLACEHOLDER: Final = re.compile(r"(?:\{\{|<)(char|bot|user|original)(?:\}\}|>)", re.IGNORECASE)
+_DECORATORS: Final = re.compile(r"\A\s*(?:@@.*(?:\n|\Z)\s*)+")
+"""Lines that tell where in a prompt an entry goes, in the third version of cards."""
 
 
 def read(scanner: Scanner, choices: Choices) -> Iterator[Item]:
@@ -39,11 +43,22 @@ def named(name: str) -> str:
     return " ".join(kept.split())[:100].strip() or "unnamed"
 
 
-def entries(book: Mapping[str, Any], space: str, replaced: Mapping[str, str] | None = None) -> Iterator[Item]:
+def filled(text: str, character: str | None) -> str:
+    """A text with names in place of SillyTavern's placeholders; those of nobody in particular stay."""
+    names = {"char": character, "bot": character, "user": "the user", "original": ""}
+
+    def name(found: re.Match[str]) -> str:
+        known = names[found[1].lower()]
+        return found[0] if known is None else known
+
+    return _PLACEHOLDER.sub(name, text)
+
+
+def entries(book: Mapping[str, Any], space: str, character: str | None = None) -> Iterator[Item]:
     """The entries of a book in their order; those that are switched off are left out.
 
     Args:
-        replaced: Placeholders and what stands for them.
+        character: Whose book it is.
 
     Raises:
         BrokenFileError: If it has none.
@@ -55,19 +70,17 @@ def entries(book: Mapping[str, Any], space: str, replaced: Mapping[str, str] | N
     for number, one in numbered:
         where = f"entry {label(str(number))}"
         try:
-            yield _entry(where, str(number), one, space, replaced or {})
+            yield _entry(where, str(number), one, space, character)
         except ValueError as error:
             yield Bad(where, str(error))
 
 
-def _entry(where: str, number: str, one: Any, space: str, replaced: Mapping[str, str]) -> Item:
+def _entry(where: str, number: str, one: Any, space: str, character: str | None) -> Item:
     if not isinstance(one, dict):
         raise RowError("it is no entry")
     if one.get("disable") is True or one.get("enabled") is False:
         return LeftOut(where, "it is switched off")
-    content = text(one.get("content"), "content").strip()
-    for placeholder, name in replaced.items():
-        content = content.replace(placeholder, name)
+    content = filled(_DECORATORS.sub("", text(one.get("content"), "content")), character).strip()
     if not content:
         return LeftOut(where, "it has no content")
     keys = tags(one.get("keys", one.get("key")), one.get("secondary_keys", one.get("keysecondary")))

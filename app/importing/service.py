@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from app.domain.callers import Caller
 from app.domain.errors import ConflictError, InvalidInputError
 from app.entries.arrivals import Arrival, Arrived
+from app.entries.tombstones import erased_block_mark
 from app.importing.items import Bad, Block, BrokenFileError, Exchange, Fact, Item, LeftOut, Said, mark_of
 from app.importing.values import label
 from app.runtime import Runtime
@@ -202,9 +203,13 @@ class Import:
         if self.runtime is None or self.caller is None:
             self.done.blocks += 1
             return
-        soul = self.runtime.soul
-        if any(known.name == block.name for known in await soul.blocks(self.caller.space(block.space))):
+        soul, arrivals, space = self.runtime.soul, self.runtime.arrivals, self.caller.space(block.space)
+        mark = mark_of("block", block.space, block.name, block.text)
+        if await arrivals.known(space, [mark]) or block.name in {known.name for known in await soul.blocks(space)}:
             self.done.known += 1
+            return
+        if await arrivals.forgotten(space, [block.text], erased_block_mark):
+            self.done.forgotten += 1
             return
         try:
             await soul.create(self.caller, block.space, body.to_draft())
@@ -213,6 +218,7 @@ class Import:
             await self._remember(block.lore, [arrival for _, arrival in paragraphs])
             await soul.create(self.caller, block.space, body.model_copy(update={"active": False}).to_draft())
             self.done.unfit.append(block.name)
+        await arrivals.note(space, [mark])
         self.done.blocks += 1
 
 

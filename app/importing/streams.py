@@ -3,8 +3,9 @@
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO, cast
 
@@ -18,6 +19,10 @@ ARCHIVE_RATIO: Final = 200
 
 _ALWAYS_BYTES: Final = 16 << 20
 """Below this nothing is a bomb."""
+
+_ZIP: Final = b"PK\x03\x04"
+_PNG: Final = b"\x89PNG"
+"""A card in a PNG lies in its chunks, whatever is behind the picture."""
 
 _BLOCK_BYTES: Final = 1 << 16
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -52,6 +57,11 @@ class Counted(io.RawIOBase):
         return len(read)
 
 
+def buffered(source: Counted) -> io.BufferedReader:
+    """A stream that can be looked into before it is read."""
+    return io.BufferedReader(source, _BLOCK_BYTES)
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[Counted]:
     """The bytes of a file."""
@@ -59,29 +69,52 @@ def opened(path: Path) -> Iterator[Counted]:
         yield Counted(file)
 
 
+@dataclass(slots=True)
+class Archive:
+    """Files of an archive, one after the other.
+
+    Attributes:
+        names: Of all its files.
+    """
+
+    _zip: zipfile.ZipFile
+    names: Sequence[str]
+    _read: list[Counted] = field(default_factory=list)
+    _bytes: int = 1
+
+    def each(self, names: Sequence[str]) -> Iterator[tuple[str, Counted]]:
+        """Some of them, unpacked while they are read."""
+        found = [self._zip.getinfo(name) for name in names]
+        self._bytes = max(sum(one.file_size for one in found), 1)
+        for one in found:
+            self._read.append(_member(self._zip, one))
+            yield one.filename, self._read[-1]
+
+    def progress(self) -> float:
+        """How much of these was read, from 0 to 1."""
+        return min(sum(one.bytes for one in self._read) / self._bytes, 1.0)
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file is a zip archive, or has one behind a picture."""
+    with path.open("rb") as file:
+        head = file.read(len(_ZIP))
+        return head == _ZIP or (head != _PNG and zipfile.is_zipfile(file))
+
+
 @contextmanager
-def unpacked(path: Path, prefix: str) -> Iterator[Iterator[tuple[str, Counted]]]:
-    """The JSON files of an archive whose name begins with a prefix, in the order of their names.
+def unpacked(path: Path) -> Iterator[Archive]:
+    """An archive.
 
     Raises:
-        BrokenFileError: If it is no archive, or has none.
+        BrokenFileError: If it is none.
     """
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError) as error:
         raise BrokenFileError(f"it is no zip archive: {error}") from error
     with archive:
-        found = sorted(
-            (one for one in archive.infolist() if _is_wanted(one.filename, prefix)), key=lambda one: one.filename
-        )
-        if not found:
-            raise BrokenFileError(f"the archive has no {prefix}.json")
-        yield ((one.filename, _member(archive, one)) for one in found)
-
-
-def _is_wanted(name: str, prefix: str) -> bool:
-    last = name.rpartition("/")[2]
-    return last.startswith(prefix) and last.endswith(".json")
+        yield Archive(archive, sorted(archive.namelist()))
 
 
 def _member(archive: zipfile.ZipFile, one: zipfile.ZipInfo) -> Counted:
@@ -93,7 +126,7 @@ def _member(archive: zipfile.ZipFile, one: zipfile.ZipInfo) -> Counted:
     return Counted(cast("BinaryIO", source), limit)
 
 
-def text_of(source: Counted, encoding: str | None = None) -> TextIO:
+def text_of(source: io.BufferedReader, encoding: str | None = None) -> TextIO:
     """The text of a stream: UTF-8 unless it begins like UTF-16 or UTF-32, or an encoding is named.
 
     Bytes that are no UTF-8 become lone surrogates, which whoever takes a text refuses by name.
@@ -101,11 +134,10 @@ def text_of(source: Counted, encoding: str | None = None) -> TextIO:
     Raises:
         BrokenFileError: If there is no such encoding.
     """
-    buffered = io.BufferedReader(source, _BLOCK_BYTES)
-    name = encoding or _encoding(buffered.peek(4)[:4])
+    name = encoding or _encoding(source.peek(4)[:4])
     errors = "surrogateescape" if name.startswith("utf-8") else "replace"
     try:
-        return io.TextIOWrapper(buffered, encoding=name, errors=errors)
+        return io.TextIOWrapper(source, encoding=name, errors=errors)
     except LookupError as error:
         raise BrokenFileError(f"there is no encoding {name}") from error
 

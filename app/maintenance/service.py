@@ -12,13 +12,18 @@ from app.domain.spaces import SpaceKey
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one pass did: entries superseded, rows purged, conversations closed, turns gone, spaces consolidated."""
+    """What one pass did: entries superseded, rows purged, conversations closed, turns gone, spaces consolidated.
+
+    Attributes:
+        cut: Files of the archive out of which something was taken.
+    """
 
     superseded: int = 0
     purged: int = 0
     closed: int = 0
     history: int = 0
     consolidated: int = 0
+    cut: int = 0
 
 
 class Housekeeping(Protocol):
@@ -46,6 +51,7 @@ class MaintenanceService:
         close_silent: Closes a tenant's silent conversations, returns how many.
         purge_history: Purges what has run out of a tenant's history, returns how many turns.
         consolidate_due: Consolidates the spaces of a tenant that are due, returns how many.
+        cut_archives: Takes out of the archive what was forgotten and is still there, returns of how many files.
     """
 
     store: Housekeeping
@@ -54,6 +60,7 @@ class MaintenanceService:
     close_silent: Callable[[UUID], Awaitable[int]]
     purge_history: Callable[[UUID], Awaitable[int]]
     consolidate_due: Callable[[UUID], Awaitable[int]]
+    cut_archives: Callable[[UUID], Awaitable[int]]
 
     async def run_once(self) -> Report:
         """One pass over all tenants.
@@ -61,15 +68,16 @@ class MaintenanceService:
         Raises:
             UnavailableError: If the store does not answer.
         """
-        superseded = purged = closed = history = consolidated = 0
+        superseded = purged = closed = history = consolidated = cut = 0
         for tenant_id in await self.store.tenants():
             for space in await self.store.spaces_with_proposals(tenant_id):
                 superseded += await self.apply_proposals(space)
+            cut += await self.cut_archives(tenant_id)
             purged += await self.store.purge(tenant_id, self.assembly_log_days)
             closed += await self.close_silent(tenant_id)
             history += await self.purge_history(tenant_id)
             consolidated += await self.consolidate_due(tenant_id)
-        return Report(superseded, purged, closed, history, consolidated)
+        return Report(superseded, purged, closed, history, consolidated, cut)
 
     async def run(self, every_seconds: float) -> None:
         """Pass after pass, until cancelled. A store that does not answer is asked again next time."""

@@ -3,14 +3,21 @@
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from inspect import signature
+from typing import Any
 
 import httpx
+import structlog
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.types import ToolAnnotations
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import ValidationError
 
-from app.mcp_server.calls import Door
+from app.mcp_server.calls import Door, RefusedError
 from app.mcp_server.tools import READING, TOOLS, forget, profile, soul
+from app.schemas.problems import field_errors
 
 INSTRUCTIONS = """\
 Ricordo is your memory of people. Before you answer a message, call assemble_context with it. Use recall for one thing
@@ -20,8 +27,45 @@ read_records shows them. What a person says now outranks records, and records ou
 date. Never claim to remember what no tool told you.
 """
 
-_BODY_BYTES = 1 << 20
+_BODY_BYTES = 1 << 26
+"""More than the service takes of a body, which refuses it as it does everywhere."""
+
 _TIMEOUT_S = 30.0
+_NAME_CHARS = 80
+_CONTEXT = "context"
+"""The argument of every tool that the SDK gives, and no model."""
+
+_ARGUMENTS = {tool.__name__: signature(tool).parameters.keys() - {_CONTEXT} for tool in TOOLS}
+
+_log = structlog.get_logger()
+
+
+class _Server(MCPServer[Door]):
+    """Tells a model what is wrong in the words of the API, where the SDK would in its own."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Door, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool.
+
+        Raises:
+            RefusedError: If it does not exist, is called with other arguments, or is refused.
+        """
+        if name not in _ARGUMENTS:
+            raise RefusedError(f"not-found: there is no tool {name[:_NAME_CHARS]}")
+        unknown = sorted(arguments.keys() - _ARGUMENTS[name])
+        if unknown:
+            raise RefusedError(f"invalid-input: {unknown[0][:_NAME_CHARS]}: is not a known field")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError as error:
+            _log.error("a tool failed", tool=name, exc_info=error.__cause__)
+            raise RefusedError("internal: something failed inside; it was logged") from None
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                wrong = (f"{one.field}: {one.message}" for one in field_errors(error.__cause__.errors()))
+                raise RefusedError(f"invalid-input: {'; '.join(wrong)}") from None
+            raise RefusedError(str(error.__cause__ or error)) from None
 
 
 def build_server(door: Door, version: str) -> MCPServer[Door]:
@@ -31,7 +75,7 @@ def build_server(door: Door, version: str) -> MCPServer[Door]:
     async def lifespan(_: MCPServer[Door]) -> AsyncIterator[Door]:
         yield door
 
-    server = MCPServer(
+    server = _Server(
         "ricordo", title="Ricordo", instructions=INSTRUCTIONS, version=version, log_level="WARNING", lifespan=lifespan
     )
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it would quote arguments, and people's texts with them

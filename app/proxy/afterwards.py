@@ -57,5 +57,8 @@ class Afterwards:
             except RicordoError as error:
                 _log.warning("a turn was not stored", reason=error.code)
                 return
+            except Exception as error:  # noqa: BLE001 - nobody else would hear of it
+                _log.error("a turn was not stored", exc_info=error)
+                return
             else:
                 return

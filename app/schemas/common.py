@@ -7,7 +7,16 @@ from functools import partial
 from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+)
 
 from app.domain.entries import TAGS, TEXT_CHARS
 from app.domain.ids import IdKind, PublicId, parse_id
@@ -170,14 +179,14 @@ def _turn_id(value: Any) -> PublicId:
 
 TurnPublicId = Annotated[
     PublicId,
-    BeforeValidator(_turn_id),
+    PlainValidator(_turn_id),
     PlainSerializer(str, return_type=str),
     WithJsonSchema({"type": "string", "pattern": "^trn_[0-9a-v]{52}$"}),
 ]
 
 EntryId = Annotated[
     PublicId,
-    BeforeValidator(_entry_id),
+    PlainValidator(_entry_id),
     PlainSerializer(str, return_type=str),
     WithJsonSchema({"type": "string", "pattern": "^(mem|epi|pro)_[0-9a-v]{52}$"}),
 ]

@@ -334,6 +334,7 @@ class EntryQuery(WireModel):
     tag: Tag | None = None
     scope: ScopePath | None = Field(None, description="Exactly this scope; empty for what holds everywhere.")
     status: Status | Literal["any"] = Status.ACTIVE
+    unresolved: bool | None = Field(None, description="Only those that contradict another and nothing decides.")
 
     def to_listing(self, space: SpaceKey, tier: Tier) -> Listing:
         """As the use case has it, with one entry more than the page: it tells whether there are others."""
@@ -346,6 +347,7 @@ class EntryQuery(WireModel):
             category=getattr(self, "category", None),
             tag=self.tag,
             scope=self.scope,
+            unresolved=self.unresolved,
         )
 
 

@@ -5,10 +5,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from app.domain.entries import Author
+from app.domain.ids import IdKind, PublicId
+from app.domain.spaces import SpaceKey
 from app.forgetting.records import Forgotten, Receipt, Selector, Verified
 from app.schemas.common import EntryId, Instant, Line, SpaceName, Text, TurnPublicId, WireModel, wire_time
 from app.schemas.corrections import Batch, batch_from, require_actor
 from app.schemas.entries import AuthorBody
+from app.turns.service import session_of
 
 FORGET_IDS = 500
 
@@ -28,7 +31,7 @@ class ForgetAuthor(WireModel):
 
 
 class ForgetBody(WireModel):
-    """What to forget: by `ids`, exact `content`, `turn`, `author`, or when it was recorded (`since`, `until`).
+    """What to forget: `ids`, exact `content`, a `turn`, `session`, `author`, or when recorded (`since`, `until`).
 
     `actor` is who asks for it: in a viewer's space that viewer alone, and one of the `batch` if that is given, unless
     the key is an administrator's.
@@ -42,6 +45,7 @@ class ForgetBody(WireModel):
     ids: Annotated[tuple[EntryId, ...], Field(min_length=1, max_length=FORGET_IDS)] | None = None
     content: Text | None = None
     turn: TurnPublicId | None = None
+    session: Line | None = Field(None, description="Our id, or the platform's name.")
     author: ForgetAuthor | None = None
     since: Instant | None = None
     until: Instant | None = None
@@ -53,19 +57,24 @@ class ForgetBody(WireModel):
     def _one_way(self) -> Self:
         require_actor(self.actor, self.batch)
         times = self.since is not None or self.until is not None
-        if sum(one is not None for one in (self.ids, self.content, self.turn, self.author)) + times != 1:
-            raise ValueError("give exactly one of ids, content, turn, author, and a time (since, until)")
+        ways = (self.ids, self.content, self.turn, self.session, self.author)
+        if sum(one is not None for one in ways) + times != 1:
+            raise ValueError("give exactly one of ids, content, turn, session, author, and a time (since, until)")
         if self.since and self.until and self.until <= self.since:
             raise ValueError("until must be after since")
         return self
 
-    def to_domain(self) -> Selector:
+    def to_domain(self, space: SpaceKey) -> Selector:
         """As the domain has it."""
         author = Author(self.author.name, self.author.platform, self.author.id) if self.author else None
+        session = None
+        if self.session is not None:
+            session = PublicId(session_of(space, self.session), space.space_id, IdKind.SESSION)
         return Selector(
             ids=tuple(dict.fromkeys(self.ids or ())),
             content=self.content,
             turn=self.turn,
+            session=session,
             author=author,
             since=self.since,
             until=self.until,

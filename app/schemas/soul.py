@@ -5,10 +5,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
+    PlainValidator,
     WithJsonSchema,
     model_validator,
 )
@@ -35,7 +35,7 @@ def _soul_id(value: Any) -> PublicId:
 
 SoulBlockId = Annotated[
     PublicId,
-    BeforeValidator(_soul_id),
+    PlainValidator(_soul_id),
     PlainSerializer(str, return_type=str),
     WithJsonSchema({"type": "string", "pattern": "^sol_[0-9a-v]{52}$"}),
 ]

@@ -26,6 +26,14 @@ class TokenBody(WireModel):
         return ROLES[self.role]
 
 
+class KeyReply(WireModel):
+    """What the key that calls may do. `spaces` are the only ones it reaches; null for all of its tenant."""
+
+    role: Literal["reader", "writer", "editor", "administrator"]
+    spaces: list[str] | None
+    expires_at: Instant | None
+
+
 class TokenReply(WireModel):
     """A token, shown once. Used like a key."""
 

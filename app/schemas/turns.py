@@ -6,14 +6,16 @@ from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 import orjson
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
 
 from app.corrections.records import Correction
 from app.domain.entries import Author, Tier
 from app.domain.evidence import Derived
+from app.domain.ids import PublicId, parse_id
 from app.domain.spaces import SpaceKey
 from app.schemas.common import (
     PAGE_ITEMS,
+    PAGE_ITEMS_LIMIT,
     IdCursor,
     Instant,
     Line,
@@ -28,9 +30,21 @@ from app.schemas.common import (
 )
 from app.schemas.corrections import CorrectionReply, correction_json
 from app.schemas.entries import AuthorBody
-from app.turns.ports import Erasure, MessageQuery
-from app.turns.records import TURN_CHARS, Conversation, Job, JobState, Message, Session, Speaker, Task, Turn
-from app.turns.service import Posted, PostedTurn
+from app.turns.ports import Erasure, JobQuery, MessageQuery, SessionQuery
+from app.turns.records import (
+    SUBJECT_KIND,
+    TURN_CHARS,
+    Conversation,
+    Job,
+    JobState,
+    Message,
+    Session,
+    Speaker,
+    Task,
+    Turn,
+)
+from app.turns.service import Posted, PostedTurn, session_position
+from app.turns.sources import EntrySource, SourceState
 
 TURN_MESSAGES = 200
 HISTORY_DAYS_LIMIT = 36_500
@@ -221,6 +235,28 @@ class TurnWithEntries(TurnReply):
     corrections: list[CorrectionReply]
 
 
+class EntrySourceReply(WireModel):
+    """A message that an entry comes of.
+
+    `said`: as it is; `changed`: its text was edited since, or cut by what was forgotten; `deleted`: no word is left;
+    `purged`: history is not kept for so long; `out_of_reach`: the key does not reach the space in which it was said.
+    `position` counts the messages of its turn from 0; `message` is there while there is a text that may be read.
+    """
+
+    id: str
+    turn: str | None
+    position: int | None
+    at: Instant | None
+    state: SourceState
+    message: MessageReply | None
+
+
+class SourcesReply(WireModel):
+    """The messages that an entry comes of, the latest first, 200 at most."""
+
+    items: list[EntrySourceReply]
+
+
 class ErasedMessagesReply(WireModel):
     """What a deletion removed; `jobs` take it out of everything derived."""
 
@@ -252,7 +288,7 @@ class ConversationReply(WireModel):
 
 
 class SessionReply(WireModel):
-    """A platform's conversation in one space. `name` is the platform's own."""
+    """A platform's conversation in one space. `name` is the platform's own; `latest` begins what was said last."""
 
     id: str
     name: str | None
@@ -260,6 +296,7 @@ class SessionReply(WireModel):
     started_at: Instant
     last_at: Instant
     messages: int
+    latest: str | None
 
 
 class SessionWithConversations(SessionReply):
@@ -282,11 +319,24 @@ class EndedReply(WireModel):
 
 
 class SessionsQuery(WireModel):
-    """Which sessions to list, the latest first."""
+    """Which sessions to list, the latest first: those that went on at `from` or later, and had begun before `to`."""
 
     space: SpaceName
+    since: Instant | None = Field(None, alias="from")
+    until: Instant | None = Field(None, alias="to")
     limit: PageLimit = PAGE_ITEMS
     cursor: NameCursor | None = None
+
+    @model_validator(mode="after")
+    def _range(self) -> Self:
+        if self.since and self.until and self.until <= self.since:
+            raise ValueError("to must be after from")
+        return self
+
+    def to_domain(self, space: SpaceKey) -> SessionQuery:
+        """As the use case has it, with one session more than the page."""
+        before = None if self.cursor is None else session_position(self.cursor)
+        return SessionQuery(space, self.limit + 1, before, self.since, self.until)
 
 
 class MessagesQuery(WireModel):
@@ -294,6 +344,7 @@ class MessagesQuery(WireModel):
 
     space: SpaceName
     session: Line | None = None
+    author: Line | None = Field(None, description="Whose: their id or their name, exactly.")
     query: Query = ""
     since: Instant | None = Field(None, alias="from")
     until: Instant | None = Field(None, alias="to")
@@ -311,7 +362,7 @@ class MessagesQuery(WireModel):
     def to_domain(self, space: SpaceKey, session: UUID | None) -> MessageQuery:
         """As the use case has it, with one message more than the page where there is a next one."""
         limit = self.limit if self.query.strip() else self.limit + 1
-        return MessageQuery(space, limit, session, (), self.since, self.until, self.cursor)
+        return MessageQuery(space, limit, session, (), self.since, self.until, self.cursor, self.author)
 
 
 class JobReply(WireModel):
@@ -339,13 +390,33 @@ class JobWithCorrections(JobReply):
     corrections: list[CorrectionReply]
 
 
+def _subject_id(value: Any) -> PublicId:
+    found = value if isinstance(value, PublicId) else parse_id(value) if isinstance(value, str) else None
+    if found is None or found.kind not in SUBJECT_KIND.values():
+        raise ValueError("must be the id of a turn or a conversation, such as trn_…")
+    return found
+
+
+_SubjectId = Annotated[
+    PublicId, PlainValidator(_subject_id), WithJsonSchema({"type": "string", "pattern": "^(trn|cnv)_[0-9a-v]{52}$"})
+]
+
+
 class JobsQuery(WireModel):
     """Which jobs to list, newest first."""
 
     space: SpaceName | None = None
     state: JobState | None = None
+    subjects: Annotated[tuple[_SubjectId, ...], Field(max_length=PAGE_ITEMS_LIMIT)] = Field(
+        (), alias="subject", description="The turns and conversations that they work on."
+    )
     limit: PageLimit = PAGE_ITEMS
     cursor: IdCursor | None = None
+
+    def to_domain(self) -> JobQuery:
+        """As the use case has it, with one job more than the page."""
+        spaces = None if self.space is None else (self.space,)
+        return JobQuery(self.limit + 1, spaces, self.state, self.subjects, self.cursor)
 
 
 class HistorySettingsBody(WireModel):
@@ -392,6 +463,23 @@ def message_json(message: Message) -> dict[str, Any]:
         "event": message.event,
         "version": message.version,
         "edited_at": message.edited_at and wire_time(message.edited_at),
+    }
+
+
+def sources_json(sources: Sequence[EntrySource]) -> dict[str, Any]:
+    """What an entry comes of, as JSON has it."""
+    return {
+        "items": [
+            {
+                "id": str(source.id),
+                "turn": source.turn and str(source.turn),
+                "position": source.message and source.message.position,
+                "at": source.said_at and wire_time(source.said_at),
+                "state": source.state.value,
+                "message": source.message and message_json(source.message),
+            }
+            for source in sources
+        ]
     }
 
 
@@ -442,6 +530,7 @@ def session_json(session: Session) -> dict[str, Any]:
         "started_at": wire_time(session.started_at),
         "last_at": wire_time(session.last_at),
         "messages": session.messages,
+        "latest": session.latest,
     }
 
 

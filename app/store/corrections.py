@@ -1,6 +1,6 @@
 """Corrections in Postgres: kept beside the entries, written in the transaction that writes those."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,15 +22,15 @@ from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey
 from app.entries.tombstones import Mark
+from app.store.archives import lock_archive
 from app.store.entries import Pool
-from app.store.forgetting import PostgresForgettingUnit
+from app.store.forgetting import PostgresForgettingUnit, Reached
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.rows import entry_from
 from app.store.spaces import lock_space
 from app.store.tombstones import bury, exhume, exhume_by
-from app.store.turns import PostgresTurns
 from app.text.terms import query_terms, term_hash
 
 _SQL = load("corrections")
@@ -40,28 +40,25 @@ Parameters = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PostgresCorrections:
-    """The corrections of one pool.
-
-    Attributes:
-        on_erased: Told of every space from which something was erased, once it is gone.
-    """
+    """The corrections of one pool."""
 
     pool: Pool
-    turns: PostgresTurns
-    on_erased: Callable[[SpaceKey], None]
+    reached: Reached
 
     @asynccontextmanager
-    async def unit(self, space: SpaceKey, *, keep: bool = True) -> AsyncIterator[CorrectionUnit]:
+    async def unit(self, space: SpaceKey, *, keep: bool = True, erases: bool = False) -> AsyncIterator[CorrectionUnit]:
         """Lock a space for one transaction."""
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
-            address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
-            unit = PostgresCorrectionUnit(connection, address, await lock_space(connection, space), self.turns)
+            if erases:
+                await lock_archive(connection, space.tenant_id)
+            locked = await lock_space(connection, space)
+            unit = PostgresCorrectionUnit(connection, space, locked, self.reached)
             yield unit
             await unit.finish()
             if not keep:
                 raise psycopg.Rollback
-        if keep and unit.has_erased:
-            self.on_erased(space)
+        if keep:
+            await self.reached.settle(unit)
 
     async def find(self, tenant_id: UUID, correction_id: PublicId) -> Kept | None:
         """A correction."""
@@ -79,6 +76,12 @@ class PostgresCorrections:
         part = {"limit": limit, "before": before, "open_only": open_only}
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
             return await _corrections(connection, address, await _rows(connection, "list_corrections", address | part))
+
+    async def is_asked(self, space: SpaceKey, turn: PublicId) -> bool:
+        """Whether a question that came of a turn is open."""
+        of = {"tenant_id": space.tenant_id, "space_id": space.space_id, "turn": turn.uuid}
+        async with tenant_transaction(self.pool, space.tenant_id) as connection:
+            return bool(await _rows(connection, "questions_of", of))
 
     async def of_turn(self, turn: PublicId, spaces: Sequence[SpaceKey]) -> tuple[Correction, ...]:
         """What was put right, asked and forgotten in some spaces because of a turn."""
@@ -153,6 +156,11 @@ class PostgresCorrectionUnit(PostgresForgettingUnit):
                 "options": orjson.dumps([_option_json(option) for option in correction.options]).decode(),
             },
         )
+
+    async def questions_of(self, turn: PublicId) -> tuple[Correction, ...]:
+        """The open questions that came of a turn."""
+        rows = await self._named("questions_of", {"turn": turn.uuid})
+        return await _corrections(self._connection, self._address, rows)
 
     async def answer(self, question: PublicId, by: PublicId) -> None:
         """Close a question."""

@@ -17,9 +17,9 @@ from psycopg_pool import AsyncConnectionPool
 
 from app.contradictions.claims import claim_key, value_key
 from app.domain.entries import TIER_OF_KIND, Entry, Status, Tier
-from app.domain.evidence import KeptEvidence
+from app.domain.evidence import Basis, KeptEvidence
 from app.domain.idempotency import IdempotencyKey
-from app.domain.ids import IdKind, PublicId, parse_id
+from app.domain.ids import IdKind, PublicId, find_id, parse_id
 from app.domain.spaces import SpaceKey, scope_key
 from app.entries.decide import Moment
 from app.entries.ports import IndexedText, Listing, Proposal, VersionWrite, Written
@@ -98,6 +98,14 @@ class PostgresEntries:
         part = {"limit": limit, "before": before}
         return await self._entries(tenant_id, "entry_history", {**_address(tenant_id, entry_id), **part})
 
+    async def bases(self, tenant_id: UUID, entry_ids: Sequence[PublicId], limit: int) -> tuple[Basis, ...]:
+        """The messages that some entries of one space rest on, the latest first."""
+        space_id = entry_ids[0].space_id
+        of = {"tenant_id": tenant_id, "space_id": space_id, "ids": [i.uuid for i in entry_ids], "limit": limit}
+        async with tenant_transaction(self.pool, tenant_id) as connection:
+            rows = await _rows(connection, _EVIDENCE["bases_of_entries"], of)
+        return tuple(_basis(row, space_id) for row in rows)
+
     async def listing(self, listing: Listing) -> tuple[Entry, ...]:
         """Current entries, newest first."""
         space = listing.space
@@ -113,6 +121,7 @@ class PostgresEntries:
                 "category": listing.category,
                 "tag": listing.tag,
                 "scope": listing.scope,
+                "unresolved": listing.unresolved,
                 "limit": listing.limit,
             },
         )
@@ -120,6 +129,14 @@ class PostgresEntries:
     async def _entries(self, tenant_id: UUID, name: str, parameters: Parameters) -> tuple[Entry, ...]:
         async with tenant_transaction(self.pool, tenant_id) as connection:
             return tuple(entry_from(row) for row in await _rows(connection, _SQL[name], parameters))
+
+
+def _basis(row: DictRow, own_space_id: UUID) -> Basis:
+    """Its source names what was said by its id, and with it the space: a stream, or the memory's own."""
+    source = find_id(row["source"] or "", IdKind.MESSAGE, IdKind.TURN)
+    space_id = own_space_id if source is None else source.space_id
+    turn, message = PublicId(row["turn"], space_id, IdKind.TURN), PublicId(row["message"], space_id, IdKind.MESSAGE)
+    return Basis(turn, message, row["said_at"])
 
 
 def _address(tenant_id: UUID, entry_id: PublicId) -> Parameters:

@@ -21,11 +21,12 @@ from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from app.domain.errors import UnavailableError
-from app.domain.ids import PublicId
+from app.domain.ids import IdKind, PublicId
 from app.store.pool import SERVING_SETTINGS, connected, find_queue, tenant_pipeline
 from app.store.queries import load
 from app.turns.ports import Handler, JobOptions
 from app.turns.records import SUBJECT_KIND, JobState, NewJob, Task
+from app.turns.tasks import OvertakenError
 
 _SQL = load("jobs")
 _log: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
@@ -50,7 +51,11 @@ _RESTART_SECONDS: Final = (0.2, 0.5, 1.0, 2.0)
 GRACE_SECONDS: Final = 10.0
 """What is under way may still take this long once the worker is asked to stop."""
 
-_REASON_CHARS: Final = 500
+OVERTAKEN: Final = "overtaken: what it works on keeps changing, or waits for earlier turns"
+UNAVAILABLE: Final = "unavailable: something that it needs does not answer"
+WORKER_DIED: Final = "worker-died: its workers died while they had it in hand"
+INTERNAL: Final = "internal: it failed inside; the log says where, under the id of this job"
+"""What a job's tenant is told of a failure: a code, and what it means (docs/api.md)."""
 
 _TRANSIENT = (UnavailableError, psycopg.OperationalError, TimeoutError, ConnectionError)
 
@@ -125,6 +130,13 @@ class _Retry(procrastinate.BaseRetryStrategy):
         if not _may_pass(exception, job.attempts):
             return None
         return procrastinate.RetryDecision(retry_in={"milliseconds": int(delay_s(job.attempts, self._chance()) * 1000)})
+
+
+def _reason(error: BaseException) -> str:
+    """Why a job failed, for its tenant: the words of an exception can hold addresses, statements and texts."""
+    if isinstance(error, OvertakenError):
+        return OVERTAKEN
+    return UNAVAILABLE if isinstance(error, _TRANSIENT) else INTERNAL
 
 
 def _may_pass(error: BaseException, attempts: int) -> bool:
@@ -250,8 +262,8 @@ class Queue:
                 await manager.retry_job(job)
                 given += 1
             else:
-                reason = f"its worker died at attempt {job.attempts + 1}"
-                await self._note(job.task_kwargs, JobState.FAILED, reason)
+                _log.warning("a job kills its workers", task=job.task_name, job=str(_job_of(job.task_kwargs)))
+                await self._note(job.task_kwargs, JobState.FAILED, WORKER_DIED)
                 await manager.finish_job(job, jobs.Status.FAILED, delete_job=False)
         return given
 
@@ -263,9 +275,9 @@ class Queue:
                 note = await self.handlers[task](tenant_id, subject, JobOptions(erase=arguments["erase"]))
             except Exception as error:
                 passes = _may_pass(error, context.job.attempts)
-                reason = f"{type(error).__name__}: {error}"[:_REASON_CHARS].replace("\x00", "")
-                _log.warning("a job failed", task=task.value, job=arguments["job"], tried_again=passes, exc_info=error)
-                await self._note(arguments, JobState.WAITING if passes else JobState.FAILED, reason)
+                job = str(_job_of(arguments))
+                _log.warning("a job failed", task=task.value, job=job, tried_again=passes, exc_info=error)
+                await self._note(arguments, JobState.WAITING if passes else JobState.FAILED, _reason(error))
                 raise
             await self._note(arguments, JobState.SUCCEEDED, None, note)
 
@@ -312,6 +324,10 @@ async def queue_state(pool: AsyncConnectionPool[AsyncConnection[TupleRow]]) -> Q
         row = await cursor.fetchone()
         assert row is not None  # noqa: S101 - one row, whatever is in the queue
         return QueueState(**row)
+
+
+def _job_of(arguments: Mapping[str, Any]) -> PublicId:
+    return PublicId(UUID(arguments["job"]), UUID(arguments["space"]), IdKind.JOB)
 
 
 def _queued(tenant_id: UUID, job: NewJob) -> jobs.Job:

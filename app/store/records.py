@@ -16,12 +16,14 @@ from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, find_id, parse_id
 from app.domain.records import Barrier, Record, RecordStatus
 from app.domain.spaces import SpaceKey
+from app.entries.tombstones import erased_record_mark
 from app.records.ports import RecordListing
 from app.store.entries import Pool
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.spaces import lock_space
+from app.store.tombstones import bury
 from app.store.turns import take_turn_id
 from app.turns.records import NewJob, Task
 
@@ -123,9 +125,11 @@ class PostgresRecordUnit:
         await self.connection.execute(_SQL["insert_record"], columns)
 
     async def erase(self, record_id: PublicId) -> int:
-        """Remove a record physically."""
-        cursor = await self.connection.execute(_SQL["erase_record"], _address(self.space.tenant_id, record_id))
-        return cursor.rowcount
+        """Remove a record physically; an import does not bring it back."""
+        address = _address(self.space.tenant_id, record_id)
+        rows = await _rows(self.connection, _SQL["erase_record"], address)
+        await bury(self.connection, address, {erased_record_mark(row["text"]): None for row in rows}, self.now)
+        return len(rows)
 
     async def raise_barrier(self, barrier: Barrier, record_id: PublicId) -> None:
         """Keep a turn out of personal memory; if it is there already, a job withdraws what was derived of it."""

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, LiteralString
 from uuid import UUID
@@ -14,6 +14,7 @@ from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import PublicId
 from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey
+from app.entries.tombstones import erased_block_mark
 from app.soul.ports import PlacedBlock
 from app.store.entries import Pool
 from app.store.idempotency import find_outcome, keep_outcome
@@ -21,6 +22,7 @@ from app.store.pool import tenant_transaction
 from app.store.queries import load
 from app.store.rows import block_from
 from app.store.spaces import lock_space
+from app.store.tombstones import bury
 
 _SQL = load("soul")
 
@@ -96,15 +98,18 @@ class PostgresSoulUnit:
 
     async def write(self, blocks: Sequence[SoulBlock]) -> None:
         """Store versions; each closes the one before."""
-        columns = [{**asdict(block), "id": block.id.uuid} for block in blocks]
+        names = [field.name for field in fields(SoulBlock)]
+        columns = [{name: getattr(block, name) for name in names} | {"id": block.id.uuid} for block in blocks]
         for name in ("close_version", "insert_version"):
             for parameters in columns:
                 await self.connection.execute(_SQL[name], {**self._address, **parameters})
 
     async def erase(self, block_id: PublicId) -> int:
-        """Remove a block physically."""
-        cursor = await self.connection.execute(_SQL["erase"], {**self._address, "id": block_id.uuid})
-        return cursor.rowcount
+        """Remove a block physically; an import does not bring it back."""
+        rows = await _rows(self.connection, _SQL["erase"], {**self._address, "id": block_id.uuid})
+        marks = {erased_block_mark(row["text"]): None for row in rows}
+        await bury(self.connection, self._address, marks, self.now)
+        return len(rows)
 
     async def _blocks(self, name: str, parameters: Parameters) -> tuple[SoulBlock, ...]:
         rows = await _rows(self.connection, _SQL[name], {**self._address, **parameters})

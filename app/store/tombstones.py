@@ -45,7 +45,7 @@ async def find_tombstones(
     secret = await find_secret(connection, address["tenant_id"]) if marks else None
     if secret is None:
         return {}
-    by_digest = {_digest(secret, mark): mark for mark in marks}
+    by_digest = {digest_of(secret, mark): mark for mark in marks}
     cursor = await connection.execute(_SQL["find"], {**address, "digests": list(by_digest)})
     return {
         by_digest[bytes(digest)]: Tombstone(
@@ -66,7 +66,7 @@ async def bury(
         return 0
     secret = await make_secret(connection, address["tenant_id"])
     rows = {
-        "digests": [_digest(secret, mark) for mark in marks],
+        "digests": [digest_of(secret, mark) for mark in marks],
         "kinds": [mark.burial.value for mark in marks],
         "entries": [None if entry is None else entry.uuid for entry in marks.values()],
     }
@@ -77,7 +77,7 @@ async def exhume(connection: AsyncConnection[Any], address: Parameters, marks: S
     """Take tombstones away."""
     secret = await find_secret(connection, address["tenant_id"])
     if secret is not None and marks:
-        await connection.execute(_SQL["exhume"], {**address, "digests": [_digest(secret, mark) for mark in marks]})
+        await connection.execute(_SQL["exhume"], {**address, "digests": [digest_of(secret, mark) for mark in marks]})
 
 
 async def exhume_by(connection: AsyncConnection[Any], address: Parameters, entries: Sequence[PublicId]) -> None:
@@ -86,5 +86,6 @@ async def exhume_by(connection: AsyncConnection[Any], address: Parameters, entri
         await connection.execute(_SQL["exhume_by"], {**address, "entries": [entry.uuid for entry in entries]})
 
 
-def _digest(secret: bytes, mark: Mark) -> bytes:
+def digest_of(secret: bytes, mark: Mark) -> bytes:
+    """By what a mark is stored."""
     return sealed(secret, mark.burial.value, *mark.words)

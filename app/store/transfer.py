@@ -1,59 +1,30 @@
-"""A space as JSON lines, and back: every version and scope; indexes are built anew, tombstones are respected.
+"""A space as JSON lines: every version and scope; indexes are built anew when it comes in again (`bringing.py`).
 
 The tables are those of the catalogue (`space_tables()`), so that one that is added later travels as well.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 import orjson
-import psycopg
 from psycopg import AsyncConnection, sql
 from psycopg.rows import TupleRow
 
-from app.domain.entries import Entry
-from app.domain.spaces import SpaceKey, check_space
-from app.entries.ports import Embedders, VersionWrite
-from app.entries.service import index_contents
-from app.entries.tombstones import erased_mark
-from app.store.entries import Pool, PostgresUnit
+from app.domain.spaces import SpaceKey
+from app.entries.ports import Embedders
+from app.store.bringing import Arriving, Brought, Progress, look_here
+from app.store.entries import Pool
+from app.store.exported import FORMAT, VERSIONS, Lines, Report, Row, TransferError, survey
 from app.store.pool import connected, tenant_transaction
 from app.store.queries import load
-from app.store.rows import entry_from
-from app.store.spaces import lock_space
-from app.store.tombstones import find_tombstones
 
 _SQL = load("transfer")
 
-FORMAT = 1
-VERSIONS = "entry_versions"
 NOT_CARRIED = frozenset(
-    ("entry_vectors", "entry_postings", "claims", "tier_statistics", "space_centres", "assemblies", "jobs")
+    ("entry_vectors", "entry_postings", "claims", "tier_statistics", "space_centres", "assemblies", "jobs", "archives")
 )
-"""What is built anew from the versions, the log of some days, and work that is under way."""
-
-_TIMES = ("valid_from", "valid_to", "occurred_at", "recorded_at", "first_recorded_at", "last_confirmed_at")
-_AT_ONCE = 200
-
-Row = dict[str, Any]
-Progress = Callable[[int], None]
-"""Told how many lines are done."""
-
-
-class TransferError(Exception):
-    """What cannot be exported or imported, in one line."""
-
-
-@dataclass(slots=True)
-class Brought:
-    """What an import did: rows by table, and how many were left out because they were forgotten, or there already."""
-
-    rows: dict[str, int] = field(default_factory=dict)
-    forgotten: int = 0
-    known: int = 0
+"""What is built anew from the versions, the log of some days, work that is under way, and what is no longer here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,133 +54,23 @@ class PostgresTransfer:
                     async for (found,) in rows:
                         yield _line({"table": table, "row": _without_address(found)})
 
-    async def bring(self, space: SpaceKey, lines: Sequence[bytes], embedders: Embedders, progress: Progress) -> Brought:
-        """Import a space. What was forgotten here stays away; what is here already stays as it is.
+    async def bring(
+        self, space: SpaceKey, lines: Lines, embedders: Embedders, report: Report, progress: Progress
+    ) -> Brought:
+        """Import a space. What was forgotten, here or in the space that was exported, stays away; what is here stays.
+
+        It goes on where an earlier import of the file, or of an earlier export, ended.
 
         Raises:
-            TransferError: If the lines are no export of this version.
+            TransferError: If the lines are no export of this version, or break off.
             UnavailableError: If the embedder or the database does not answer.
         """
-        rows = list(_read(lines))
-        versions = [_entry(row, space) for table, row in rows if table == VERSIONS]
-        others = [(table, row) for table, row in rows if table != VERSIONS]
-        brought = Brought()
-        kept = await self._admitted(space, versions, brought)
-        for start in range(0, len(kept), _AT_ONCE):
-            await self._write(space, kept[start : start + _AT_ONCE], embedders)
-            progress(min(start + _AT_ONCE, len(kept)))
-        brought.rows[VERSIONS] = len(kept)
-        try:
-            await self._add(space, others, {str(entry.id.uuid) for entry in kept}, brought)
-        except psycopg.DataError as error:
-            raise TransferError(f"a row cannot be read: {error}") from error
-        progress(len(rows))
-        return brought
-
-    async def _admitted(self, space: SpaceKey, versions: Sequence[Entry], brought: Brought) -> list[Entry]:
-        """The versions of entries that are neither here nor forgotten."""
-        marks = {erased_mark(entry.content.text) for entry in versions}
-        address = _address(space)
+        found = survey(lines, space, report)
         async with tenant_transaction(self.pool, space.tenant_id) as connection:
-            buried = await find_tombstones(connection, address, sorted(marks))
-            ids = sorted({entry.id.uuid for entry in versions})
-            cursor = await connection.execute(_SQL["known"], {**address, "ids": ids})
-            known = {row[0] for row in await cursor.fetchall()}
-        forgotten = {
-            entry.id.uuid
-            for entry in versions
-            if (stone := buried.get(erased_mark(entry.content.text))) is not None
-            and entry.first_recorded_at <= stone.created_at
-        }
-        brought.forgotten, brought.known = len(forgotten), len(known - forgotten)
-        return [entry for entry in versions if entry.id.uuid not in forgotten | known]
-
-    async def _write(self, space: SpaceKey, entries: Sequence[Entry], embedders: Embedders) -> None:
-        async with tenant_transaction(self.pool, space.tenant_id) as connection:
-            unit = _Unit(connection, _address(space), await lock_space(connection, space))
-            fresh = [entry for entry in entries if entry.text_version == entry.version]
-            indexes = await index_contents(embedders, unit.model_id, [entry.content for entry in fresh])
-            index_of = {(e.id, e.version): index for e, index in zip(fresh, indexes, strict=True)}
-            await unit.write([VersionWrite(unit.placed(e), index_of.get((e.id, e.version))) for e in entries])
-            await unit.finish()
-
-    async def _add(self, space: SpaceKey, rows: Iterable[tuple[str, Row]], ids: set[str], brought: Brought) -> None:
-        """The rows of the other tables: of entries that came, or of no entry at all."""
-        address = _address(space)
-        async with tenant_transaction(self.pool, space.tenant_id) as connection:
-            tables = set(await _tables(connection))
-            for table, row in rows:
-                if table not in tables:
-                    raise TransferError(f"this version has no table {table}")
-                if table in _OF_ENTRIES and row.get("id") not in ids:
-                    continue
-                marks = [erased_mark(value) for value in row.values() if isinstance(value, str) and value]
-                if await find_tombstones(connection, address, marks):
-                    brought.forgotten += 1
-                    continue
-                whole = orjson.dumps({**row, "tenant_id": space.tenant_id, "space_id": space.space_id}).decode()
-                added = await connection.execute(_insert(table), {"row": whole})
-                brought.rows[table] = brought.rows.get(table, 0) + added.rowcount
-
-
-_OF_ENTRIES = frozenset(("entry_uses", "procedure_outcomes"))
-"""Tables that say something of an entry under its own id."""
-
-
-class _Unit(PostgresUnit):
-    """Writes versions that happened elsewhere, in their order."""
-
-    def placed(self, entry: Entry) -> Entry:
-        """The version where it belongs in this space's history: after what is here, or as it was in an empty space."""
-        sequence = max(entry.sequence, self._sequence)
-        self._sequence = sequence
-        return replace(entry, sequence=sequence)
-
-
-def space_of(lines: Sequence[bytes]) -> str:
-    """The name of the space that was exported.
-
-    Raises:
-        TransferError: If the lines are no export of this version.
-    """
-    header = _loads(lines[0], 1) if lines else {}
-    if header.get("ricordo") != FORMAT:
-        raise TransferError("this is no export of a space, or one of another version")
-    try:
-        return check_space(str(header.get("space")))
-    except ValueError as error:
-        raise TransferError(f"line 1: space {error}") from error
-
-
-def _read(lines: Sequence[bytes]) -> Iterable[tuple[str, Row]]:
-    space_of(lines)
-    for number, line in enumerate(lines[1:], 2):
-        if line.strip():
-            read = _loads(line, number)
-            if not isinstance(read.get("table"), str) or not isinstance(read.get("row"), dict):
-                raise TransferError(f"line {number} has no table and row")
-            yield read["table"], read["row"]
-
-
-def _loads(line: bytes, number: int) -> Row:
-    try:
-        read = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise TransferError(f"line {number} is not JSON") from error
-    if not isinstance(read, dict):
-        raise TransferError(f"line {number} is no JSON object")
-    return read
-
-
-def _entry(row: Mapping[str, Any], space: SpaceKey) -> Entry:
-    """A version from its row; its id is that of the space that it comes to."""
-    try:
-        times = {name: row[name] and datetime.fromisoformat(row[name]) for name in _TIMES}
-        by = row["superseded_by"] and UUID(row["superseded_by"])
-        place = {"id": UUID(row["id"]), "space_id": space.space_id, "space": space.name, "superseded_by": by}
-        return entry_from({**row, **times, **place})
-    except (KeyError, ValueError, TypeError) as error:
-        raise TransferError(f"a version of {row.get('id')} cannot be read: {error!r}") from error
+            tables = frozenset(await _tables(connection))
+            here = await look_here(connection, space, found, lines)
+        arriving = Arriving(self.pool, space, embedders, here, tables, report)
+        return await arriving.bring(found, lines, progress)
 
 
 async def _tables(connection: AsyncConnection[TupleRow]) -> list[str]:
@@ -223,13 +84,6 @@ def _select(table: str) -> sql.Composed:
     order = sql.SQL(" ORDER BY sequence, version DESC, id" if table == VERSIONS else " ORDER BY to_json(t)::text")
     found = sql.SQL("SELECT to_json(t) FROM {} t WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s")
     return found.format(sql.Identifier(table)) + order
-
-
-def _insert(table: str) -> sql.Composed:
-    into = sql.SQL(
-        "INSERT INTO {0} SELECT * FROM json_populate_record(NULL::{0}, %(row)s::json) ON CONFLICT DO NOTHING"
-    )
-    return into.format(sql.Identifier(table))
 
 
 def _without_address(row: Row) -> Row:

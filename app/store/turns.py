@@ -17,12 +17,13 @@ from app.domain.evidence import Derived
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, parse_id
 from app.domain.spaces import SpaceKey
+from app.store.archives import lock_archive, note_file
 from app.store.entries import Pool
 from app.store.idempotency import find_outcome, keep_outcome
 from app.store.pool import connected, tenant_pipeline, tenant_transaction
 from app.store.queries import load
 from app.store.queue import Queue
-from app.turns.ports import Erasure, MessageQuery
+from app.turns.ports import Erasure, JobQuery, MessageQuery, SessionQuery
 from app.turns.records import (
     CONVERSATION_GAP,
     SUBJECT_KIND,
@@ -38,6 +39,7 @@ from app.turns.records import (
     Task,
     Turn,
 )
+from app.turns.retention import Archive, Purged
 
 _SQL = load("turns")
 _JOBS = load("jobs")
@@ -136,6 +138,11 @@ class PostgresTurns:
         rows = await self._fetch(tenant_id, "find_message", _address(tenant_id, message_id))
         return _message(rows[0]) if rows else None
 
+    async def messages_by_id(self, tenant_id: UUID, message_ids: Sequence[PublicId]) -> tuple[Message, ...]:
+        """Messages of any spaces, those that were deleted included; in no order."""
+        of = {"space_ids": [i.space_id for i in message_ids], "ids": [i.uuid for i in message_ids]}
+        return tuple(map(_message, await self._fetch(tenant_id, "find_messages", {"tenant_id": tenant_id, **of})))
+
     async def messages(self, query: MessageQuery) -> tuple[Message, ...]:
         """Messages of a space, newest first, or best first."""
         space = query.space
@@ -147,6 +154,7 @@ class PostgresTurns:
             "since": query.since,
             "until": query.until,
             "before": query.before,
+            "author": query.author,
             "limit": query.limit,
         }
         name = "search_messages" if query.terms else "list_messages"
@@ -207,20 +215,26 @@ class PostgresTurns:
         await self.enqueue(connection, tenant_id, work)
         return tuple(PublicId(turn, space_id, IdKind.TURN) for turn in revised), len(work)
 
-    async def sessions(self, space: SpaceKey, limit: int, before: tuple[datetime, UUID] | None) -> tuple[Session, ...]:
+    async def sessions(self, query: SessionQuery) -> tuple[Session, ...]:
         """The sessions of a space, the latest first."""
-        last_at, last_id = before or (None, None)
-        parameters = {"id": None, "limit": limit, "last_at": last_at, "before": last_id}
-        address = {"tenant_id": space.tenant_id, "space_id": space.space_id}
-        return tuple(
-            _session(r) for r in await self._fetch(space.tenant_id, "list_sessions", {**address, **parameters})
-        )
+        last_at, last_id = query.before or (None, None)
+        parameters = {
+            "tenant_id": query.space.tenant_id,
+            "space_id": query.space.space_id,
+            "id": None,
+            "since": query.since,
+            "until": query.until,
+            "limit": query.limit,
+            "last_at": last_at,
+            "before": last_id,
+        }
+        return tuple(map(_session, await self._fetch(query.space.tenant_id, "list_sessions", parameters)))
 
     async def session(self, tenant_id: UUID, session: PublicId) -> Session | None:
         """A session with its conversations, the latest first."""
         address = _address(tenant_id, session)
         async with tenant_transaction(self.pool, tenant_id) as connection:
-            wanted = {**address, "limit": 1, "last_at": None, "before": None}
+            wanted = {**address, "limit": 1, "last_at": None, "before": None, "since": None, "until": None}
             rows = await _rows(connection, _SQL["list_sessions"], wanted)
             if not rows:
                 return None
@@ -318,32 +332,27 @@ class PostgresTurns:
         async with tenant_transaction(self.pool, tenant_id) as connection:
             await connection.execute(_SQL["keep_report"], {"tenant_id": tenant_id, "report": Jsonb(dict(report))})
 
-    async def old_turns(self, tenant_id: UUID, until: datetime, limit: int) -> tuple[Turn, ...]:
-        """The oldest turns that were stored before a moment, with their messages."""
+    async def purge_turns(self, tenant_id: UUID, until: datetime, limit: int, archive: Archive | None) -> Purged:
+        """Remove the oldest turns that were stored before a moment, with their messages and index rows."""
         async with tenant_transaction(self.pool, tenant_id) as connection:
-            of = {"tenant_id": tenant_id, "until": until, "limit": limit}
-            rows = await _rows(connection, _SQL["old_turns"], of)
-            wanted = {"space_ids": [r["space_id"] for r in rows], "turns": [r["id"] for r in rows]}
-            found = await _rows(connection, _SQL["old_messages"], {"tenant_id": tenant_id, **wanted})
-        messages: dict[PublicId, list[Message]] = {}
-        for message in map(_message, found):
-            messages.setdefault(message.turn, []).append(message)
-        return tuple(
-            _turn(row, tuple(messages.get(PublicId(row["id"], row["space_id"], IdKind.TURN), ())), ()) for row in rows
-        )
-
-    async def purge_turns(self, tenant_id: UUID, turns: Sequence[Turn]) -> int:
-        """Remove turns with their messages and index rows."""
-        of = {
-            "tenant_id": tenant_id,
-            "space_ids": [turn.id.space_id for turn in turns],
-            "turns": [turn.id.uuid for turn in turns],
-        }
-        async with tenant_transaction(self.pool, tenant_id) as connection:
+            await lock_archive(connection, tenant_id)
+            turns = await _old_turns(connection, {"tenant_id": tenant_id, "until": until, "limit": limit})
+            if not turns:
+                return Purged()
+            file = None
+            if archive is not None:
+                file = await archive.put(tenant_id, turns)
+                spaces = {turn.space for turn in turns} | {m.personal_space for turn in turns for m in turn.messages}
+                await note_file(connection, tenant_id, file, sorted(space for space in spaces if space))
+            of = {
+                "tenant_id": tenant_id,
+                "space_ids": [turn.id.space_id for turn in turns],
+                "turns": [turn.id.uuid for turn in turns],
+            }
             await connection.execute(_SQL["purge_postings"], of)
             removed = await connection.execute(_SQL["purge_messages"], of)
             await connection.execute(_SQL["purge_turns"], of)
-        return removed.rowcount
+            return Purged(turns, removed.rowcount, file)
 
     async def purge_rest(self, tenant_id: UUID, until: datetime) -> None:
         """Remove conversations and sessions of which no turn is left, and jobs that are long done."""
@@ -357,23 +366,23 @@ class PostgresTurns:
             rows = await _rows(connection, _JOBS["find_job"], _address(tenant_id, job_id))
         return _job(rows[0]) if rows else None
 
-    async def jobs(
-        self, tenant_id: UUID, spaces: Sequence[str] | None, state: JobState | None, limit: int, before: UUID | None
-    ) -> tuple[Job, ...]:
+    async def jobs(self, tenant_id: UUID, query: JobQuery) -> tuple[Job, ...]:
         """Jobs, newest first."""
-        names = None if spaces is None else list(spaces)
+        state = query.state
         is_running = {JobState.WAITING: False, JobState.RUNNING: True}.get(state) if state is not None else None
-        stored = JobState.WAITING if is_running else state
         parameters = {
             "tenant_id": tenant_id,
-            "spaces": names,
-            "state": stored,
+            "spaces": None if query.spaces is None else list(query.spaces),
+            "state": JobState.WAITING if is_running else state,
             "is_running": is_running,
-            "limit": limit,
-            "before": before,
+            "subject_spaces": [subject.space_id for subject in query.subjects],
+            "subjects": [subject.uuid for subject in query.subjects],
+            "limit": query.limit,
+            "before": query.before,
         }
+        statement = _JOBS["jobs_of_subjects" if query.subjects else "list_jobs"]
         async with tenant_transaction(self.pool, tenant_id) as connection:
-            return tuple(map(_job, await _rows(connection, _JOBS["list_jobs"], parameters)))
+            return tuple(map(_job, await _rows(connection, statement, parameters)))
 
     async def retry(self, tenant_id: UUID, job: Job) -> None:
         """Queue a failed job again."""
@@ -393,6 +402,19 @@ async def take_turn_id(connection: Connection, space: SpaceKey, given_id: str) -
     """
     of = {"tenant_id": space.tenant_id, "space_id": space.space_id, "given_id": given_id}
     await connection.execute(_SQL["take_turn_id"], of)
+
+
+async def _old_turns(connection: Connection, of: Row) -> tuple[Turn, ...]:
+    """The oldest turns with their messages, locked; but for those that are being changed."""
+    rows = await _rows(connection, _SQL["old_turns"], of)
+    wanted = {"space_ids": [r["space_id"] for r in rows], "turns": [r["id"] for r in rows]}
+    found = await _rows(connection, _SQL["old_messages"], {"tenant_id": of["tenant_id"], **wanted})
+    messages: dict[PublicId, list[Message]] = {}
+    for message in map(_message, found):
+        messages.setdefault(message.turn, []).append(message)
+    return tuple(
+        _turn(row, tuple(messages.get(PublicId(row["id"], row["space_id"], IdKind.TURN), ())), ()) for row in rows
+    )
 
 
 async def _find_kept(connection: Connection, turn: NewTurn) -> PublicId | None:
@@ -582,6 +604,7 @@ def _session(row: Row) -> Session:
         started_at=row["started_at"],
         last_at=row["last_at"],
         messages=row["messages"],
+        latest=row["latest"],
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -22,6 +22,7 @@ WORKING_MESSAGES: Final = 200
 """As many as an assembly takes as history."""
 
 _ANSWER_SECONDS: Final = 0.5
+_IDS = ("id", "turn", "session")
 _TIMES = ("said_at", "recorded_at", "edited_at", "deleted_at")
 _log: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
@@ -152,14 +153,14 @@ def _key(tenant_id: UUID, session: PublicId) -> str:
 
 
 def _json(message: Message) -> bytes:
-    fields = asdict(message)
-    fields |= {name: str(getattr(message, name)) for name in ("id", "turn", "session")}
-    return orjson.dumps(fields)
+    stored = {field.name: getattr(message, field.name) for field in fields(message)}
+    stored |= {name: str(stored[name]) for name in _IDS}
+    return orjson.dumps(stored)
 
 
 def _message(value: Any) -> Message:
-    fields = orjson.loads(value)
-    fields |= {name: parse_id(fields[name]) for name in ("id", "turn", "session")}
-    fields |= {name: datetime.fromisoformat(fields[name]) for name in _TIMES if fields[name] is not None}
-    fields |= {"mentions": tuple(fields["mentions"]), "media": tuple(fields["media"])}
-    return Message(**{**fields, "role": Speaker(fields["role"]), "author": Author(**fields["author"])})
+    stored = orjson.loads(value)
+    stored |= {name: parse_id(stored[name]) for name in _IDS}
+    stored |= {name: datetime.fromisoformat(stored[name]) for name in _TIMES if stored[name] is not None}
+    stored |= {"mentions": tuple(stored["mentions"]), "media": tuple(stored["media"])}
+    return Message(**{**stored, "role": Speaker(stored["role"]), "author": Author(**stored["author"])})

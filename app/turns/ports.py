@@ -26,6 +26,7 @@ class MessageQuery:
     Attributes:
         terms: What they must say, as hashed words: any of them, best first. Without, newest first.
         before: Continues a list that is newest first, exclusive.
+        author: Whose, exactly: their id or their name.
     """
 
     space: SpaceKey
@@ -34,6 +35,40 @@ class MessageQuery:
     terms: tuple[int, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
+    before: UUID | None = None
+    author: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionQuery:
+    """Which sessions of a space to list, the latest first; None does not filter.
+
+    Attributes:
+        before: Continues the list: the last time and the id of its last session, exclusive.
+        since: They went on then or later; `until`: they had begun before.
+    """
+
+    space: SpaceKey
+    limit: int
+    before: tuple[datetime, UUID] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobQuery:
+    """Which jobs to list, newest first; None does not filter.
+
+    Attributes:
+        spaces: The only spaces to look at.
+        subjects: The turns or conversations that they work on; empty does not filter.
+        before: Continues the list, exclusive.
+    """
+
+    limit: int
+    spaces: tuple[str, ...] | None = None
+    state: JobState | None = None
+    subjects: tuple[PublicId, ...] = ()
     before: UUID | None = None
 
 
@@ -70,6 +105,10 @@ class TurnStore(Protocol):
         """A message; one that was deleted is none."""
         ...
 
+    async def messages_by_id(self, tenant_id: UUID, message_ids: Sequence[PublicId]) -> tuple[Message, ...]:
+        """Messages of any spaces, those that were deleted included; in no order."""
+        ...
+
     async def messages(self, query: MessageQuery) -> tuple[Message, ...]:
         """Messages of a space, newest first, or best first."""
         ...
@@ -91,8 +130,8 @@ class TurnStore(Protocol):
         """Take every word out of a message, or of all messages of a session."""
         ...
 
-    async def sessions(self, space: SpaceKey, limit: int, before: tuple[datetime, UUID] | None) -> tuple[Session, ...]:
-        """The sessions of a space, the latest first, `before` exclusive."""
+    async def sessions(self, query: SessionQuery) -> tuple[Session, ...]:
+        """The sessions of a space, the latest first."""
         ...
 
     async def session(self, tenant_id: UUID, session: PublicId) -> Session | None:
@@ -137,10 +176,8 @@ class JobStore(Protocol):
         """A job."""
         ...
 
-    async def jobs(
-        self, tenant_id: UUID, spaces: Sequence[str] | None, state: JobState | None, limit: int, before: UUID | None
-    ) -> tuple[Job, ...]:
-        """Jobs, newest first, `before` exclusive; None does not filter."""
+    async def jobs(self, tenant_id: UUID, query: JobQuery) -> tuple[Job, ...]:
+        """Jobs, newest first."""
         ...
 
     async def retry(self, tenant_id: UUID, job: Job) -> None:

@@ -161,7 +161,11 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A platform's conversation in one space; over and over, with silences."""
+    """A platform's conversation in one space; over and over, with silences.
+
+    Attributes:
+        latest: The first 200 characters of what was said last.
+    """
 
     id: PublicId
     name: str | None
@@ -169,6 +173,7 @@ class Session:
     started_at: datetime
     last_at: datetime
     messages: int
+    latest: str | None
     conversations: tuple[Conversation, ...] = ()
 
 
@@ -216,7 +221,7 @@ class Job:
 
     Attributes:
         attempts: How often it was tried.
-        error: Why the last attempt failed.
+        error: Why the last attempt failed, in the queue's own words.
         tried_at: When it was tried last.
         note: What is to be said of what it did, if anything.
     """

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from app.domain.callers import Caller, Role
 from app.domain.errors import ForbiddenError
+from app.turns.ports import WorkingMemory
 from app.turns.records import Turn
 
 _BATCH: Final = 500
@@ -26,6 +27,15 @@ class Retention:
     report: Mapping[str, Any] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What was removed from the history, how many messages, and the file of the archive to which it went."""
+
+    turns: tuple[Turn, ...] = ()
+    messages: int = 0
+    archive: str | None = None
+
+
 class HistoryStore(Protocol):
     """What runs out of the history."""
 
@@ -41,12 +51,11 @@ class HistoryStore(Protocol):
         """Keep what a purge did."""
         ...
 
-    async def old_turns(self, tenant_id: UUID, until: datetime, limit: int) -> tuple[Turn, ...]:
-        """The oldest turns that were stored before a moment, with their messages."""
-        ...
+    async def purge_turns(self, tenant_id: UUID, until: datetime, limit: int, archive: "Archive | None") -> Purged:
+        """Remove the oldest turns that were stored before a moment, with their messages and index rows.
 
-    async def purge_turns(self, tenant_id: UUID, turns: Sequence[Turn]) -> int:
-        """Remove turns with their messages and index rows; how many messages."""
+        They are put into the archive first, and nobody forgets anything of them meanwhile.
+        """
         ...
 
     async def purge_rest(self, tenant_id: UUID, until: datetime) -> None:
@@ -71,6 +80,7 @@ class HistoryService:
     """
 
     store: HistoryStore
+    working: WorkingMemory
     archive: Archive | None
     default_days: int
     now: Callable[[], datetime]
@@ -107,12 +117,11 @@ class HistoryService:
         now = self.now()
         until = now - timedelta(days=days or self.default_days)
         purged = messages = 0
-        archive = None
-        while turns := await self.store.old_turns(tenant_id, until, _BATCH):
-            if self.archive is not None:
-                archive = await self.archive.put(tenant_id, turns)
-            messages += await self.store.purge_turns(tenant_id, turns)
-            purged += len(turns)
+        archive: str | None = None
+        while (done := await self.store.purge_turns(tenant_id, until, _BATCH, self.archive)).turns:
+            purged, messages, archive = purged + len(done.turns), messages + done.messages, done.archive
+            for turn in done.turns:
+                await self.working.forget(tenant_id, turn.session, [message.id for message in turn.messages])
         await self.store.purge_rest(tenant_id, until)
         if purged:
             at = now.isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -7,17 +7,18 @@ from typing import Final
 from uuid import UUID
 
 from app.domain.callers import Caller
-from app.domain.entries import Author
+from app.domain.entries import Author, Entry
 from app.domain.errors import FieldProblem, InvalidInputError, NotFoundError, PreconditionFailedError
-from app.domain.evidence import Derived
+from app.domain.evidence import Basis, Derived
 from app.domain.idempotency import IdempotencyKey
 from app.domain.ids import IdKind, PublicId, find_id
 from app.domain.spaces import SpaceKey
 from app.text.terms import query_terms, term_hash
 from app.turns.documents import personal_space
-from app.turns.ports import Erasure, JobStore, MessageQuery, NewId, TurnStore, WorkingMemory
-from app.turns.records import Job, JobState, Message, NewMessage, NewTurn, Session, Speaker, Task, Turn, session_uuid
+from app.turns.ports import Erasure, JobQuery, JobStore, MessageQuery, NewId, SessionQuery, TurnStore, WorkingMemory
+from app.turns.records import Job, Message, NewMessage, NewTurn, Session, Speaker, Task, Turn, session_uuid
 from app.turns.remembered import may_be_remembered, spaces_of
+from app.turns.sources import SOURCES, EntrySource, reaches, source_of, sources_by_id
 
 DERIVED: Final = (Task.HISTORY, Task.EPISODE, Task.PERSONAL, Task.MEMORIES)
 """What brings everything derived up to a turn whose messages have changed."""
@@ -139,6 +140,28 @@ class TurnService:
         """What came of a turn so far, within the key's reach: episodes first."""
         return await self.store.entries(turn, personal_spaces(caller, turn))
 
+    async def sources(self, caller: Caller, entry: Entry, bases: Sequence[Basis]) -> tuple[EntrySource, ...]:
+        """The messages that an entry comes of, the latest first: what it rests on, or else what its source names."""
+        named = find_id(entry.content.source or "", IdKind.MESSAGE, IdKind.TURN, IdKind.CONVERSATION)
+        wanted = [basis.message for basis in bases]
+        if named is not None and named.kind is not IdKind.MESSAGE and not wanted:
+            messages = reversed(await self._said_in(caller, entry.space, named))
+            return tuple(source_of(caller, message) for message in messages)[:SOURCES]
+        if named is not None and named.kind is IdKind.MESSAGE and named not in wanted:
+            wanted = [named, *wanted]
+        found = await self.store.messages_by_id(caller.tenant_id, wanted) if wanted else ()
+        return sources_by_id(caller, wanted, bases, {message.id: message for message in found})
+
+    async def _said_in(self, caller: Caller, space: str, whole: PublicId) -> list[Message]:
+        """What a key reaches of a turn or conversation, as far as an entry of a space can be made of it."""
+        if whole.kind is IdKind.TURN:
+            turn = await self.store.turn(caller.tenant_id, whole)
+            messages = () if turn is None else turn.messages
+        else:
+            found = await self.store.conversation(caller.tenant_id, whole)
+            messages = () if found is None else found[1]
+        return [m for m in messages if space in (m.space, m.personal_space) and reaches(caller, m)]
+
     async def message(self, caller: Caller, message_id: PublicId) -> Message:
         """A message.
 
@@ -157,9 +180,7 @@ class TurnService:
         terms = tuple(term_hash(term.term) for term in query_terms(words))
         if not terms:
             return ()
-        return await self.store.messages(
-            MessageQuery(query.space, query.limit, query.session, terms, query.since, query.until)
-        )
+        return await self.store.messages(replace(query, terms=terms))
 
     async def edit(
         self,
@@ -200,9 +221,9 @@ class TurnService:
             raise PreconditionFailedError(f"{message_id} is at version {message.version}, not {if_version}")
         return message
 
-    async def sessions(self, space: SpaceKey, limit: int, before: tuple[datetime, UUID] | None) -> tuple[Session, ...]:
-        """The sessions of a space, the latest first, `before` exclusive."""
-        return await self.store.sessions(space, limit, before)
+    async def sessions(self, query: SessionQuery) -> tuple[Session, ...]:
+        """The sessions of a space, the latest first."""
+        return await self.store.sessions(query)
 
     async def session(self, caller: Caller, session: PublicId) -> Session:
         """A session with its conversations.
@@ -297,12 +318,11 @@ class JobService:
             raise NotFoundError(f"no job {job_id}")
         return job
 
-    async def listing(
-        self, caller: Caller, *, spaces: Sequence[str] | None, state: JobState | None, limit: int, before: UUID | None
-    ) -> tuple[Job, ...]:
+    async def listing(self, caller: Caller, query: JobQuery) -> tuple[Job, ...]:
         """Jobs within the key's reach, newest first."""
-        reach = caller.spaces if spaces is None else [caller.space(name).name for name in spaces]
-        return await self.store.jobs(caller.tenant_id, None if reach is None else sorted(reach), state, limit, before)
+        reach = caller.spaces if query.spaces is None else [caller.space(name).name for name in query.spaces]
+        within = replace(query, spaces=None if reach is None else tuple(sorted(reach)))
+        return await self.store.jobs(caller.tenant_id, within)
 
     async def retry(self, caller: Caller, job_id: PublicId) -> Job:
         """Have a job that failed tried again.

@@ -13,7 +13,7 @@ from uuid import UUID
 from app.domain.evidence import Evidence, MessageVersion
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
-from app.text.terms import document_terms, term_hash
+from app.text.terms import MAX_DOCUMENT_TERMS, document_terms, term_hash
 from app.turns.documents import episode_content, heard, personal_content, personal_documents
 from app.turns.ports import (
     Handler,
@@ -144,6 +144,14 @@ class TurnTasks:
             heard |= granted.heard
             outcomes.update(granted.outcomes)
             outcomes[OF_OTHERS] += granted.left
+        for name in wished.answered:
+            source = Source(turn.id, turn.revision)
+            asked_in = turn.before[0].turn
+            granted = await self.wishes.answer(SpaceKey(tenant_id, name), asked_in, source, wished.answers_in(name))
+            if granted is None:
+                return False
+            heard |= granted.heard
+            outcomes.update(granted.outcomes)
         if not await self._remember(tenant_id, turn, wished.others(rest, heard), standing, options):
             return False
         outcomes.update(wished.ignored)
@@ -200,13 +208,29 @@ def _kept_out(turn: Turn) -> str | None:
     return f"kept out of personal memory, because records hold it: {whom}"
 
 
+INDEXED_IN_PART: Final = term_hash("\x00in part")
+"""Marks a message that says more than it is found by; nobody looks for this term."""
+
+
 def _terms(turn: Turn) -> dict[PublicId, Mapping[int, float]]:
     """By which words each message is found: hashed terms to frequencies."""
     found: dict[PublicId, Mapping[int, float]] = {}
     for message in turn.messages:
         if text := heard(message):
-            counts: defaultdict[int, float] = defaultdict(float)
-            for term, tf in document_terms(text).frequencies.items():
-                counts[term_hash(term)] += tf
-            found[message.id] = counts
+            found[message.id] = found_by(text, is_whole=text == message.text)
     return found
+
+
+def found_by(text: str, *, is_whole: bool) -> Mapping[int, float]:
+    """By which words a text is found: hashed terms to frequencies.
+
+    Args:
+        is_whole: Whether it is all that its message says.
+    """
+    counts: defaultdict[int, float] = defaultdict(float)
+    terms = document_terms(text).frequencies
+    for term, tf in terms.items():
+        counts[term_hash(term)] += tf
+    if not is_whole or len(terms) >= MAX_DOCUMENT_TERMS:
+        counts[INDEXED_IN_PART] = 0.0
+    return counts

@@ -26,10 +26,12 @@ class Wished:
     Attributes:
         messages: Those with wishes that count, with the space that they are about.
         ignored: How many wishes do not count, by why.
+        answers: Messages without a wish that may answer a question of the turn before, likewise.
     """
 
     messages: tuple[tuple[str, Message, Wishful], ...]
     ignored: Mapping[str, int]
+    answers: tuple[tuple[str, Message, Wishful], ...] = ()
 
     @classmethod
     def of(cls, turn: Turn, read: Sequence[Spoken], wishes: Wishes) -> "Wished":
@@ -39,20 +41,33 @@ class Wished:
         counting = {} if shared else {one.message.id: one for one in read}
         known = owner_speaks(read, turn)
         ignored = {BARRED if turn.barred else NOT_HEARD: 0}
-        messages = []
+        messages, answers = [], []
         for message in turn.messages:
             wanted = found.get(message.id, ())
             one = counting.get(message.id)
             if wanted and one is not None:
                 messages.append((one.space, message, _wishful(turn, one, wanted, known=known)))
+            elif one is not None:
+                if turn.before and wishes.may_answer(one.said.text):
+                    whole = Wish(b"", 0, len(one.said.text), one.said.text)
+                    answers.append((one.space, message, _wishful(turn, one, (whole,), known=known)))
             else:  # what only may be a correction is talk until somebody whose memory it is says so
                 ignored[BARRED if turn.barred else NOT_HEARD] += sum(wish.forgets for wish in wanted)
-        return cls(tuple(messages), ignored)
+        return cls(tuple(messages), ignored, tuple(answers))
 
     @property
     def spaces(self) -> tuple[str, ...]:
         """The spaces that they are about."""
         return tuple(dict.fromkeys(space for space, _, _ in self.messages))
+
+    @property
+    def answered(self) -> tuple[str, ...]:
+        """The spaces in which a question may be answered."""
+        return tuple(dict.fromkeys(space for space, _, _ in self.answers))
+
+    def answers_in(self, name: str) -> tuple[Wishful, ...]:
+        """The messages that may answer a question of one space."""
+        return tuple(wishful for space, _, wishful in self.answers if space == name)
 
     def of_space(self, name: str) -> tuple[Wishful, ...]:
         """Those about one space, in the order of the turn."""
@@ -68,7 +83,7 @@ class Wished:
         """What was said beside the wishes that were heard."""
         spans = {
             message.id: [(w.start, w.end) for w in wishful.wishes if (message.id.uuid, w.key) in granted]
-            for _, message, wishful in self.messages
+            for _, message, wishful in (*self.messages, *self.answers)
         }
         left = (without(one, spans.get(one.message.id, ())) for one in read)
         return tuple(one for one in left if any(char.isalnum() for char in one.said.text))

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from app.domain.entries import Author
 from app.domain.evidence import MessageVersion
+from app.domain.ids import PublicId
 from app.domain.spaces import SpaceKey
 from app.turns.ports import Source
 
@@ -67,6 +68,23 @@ class Granted:
 
 class Wishes(Protocol):
     """Finds and carries out what people wish of their memory."""
+
+    def may_answer(self, text: str) -> bool:
+        """Whether a message may answer a question."""
+        ...
+
+    async def answer(
+        self, space: SpaceKey, asked_in: PublicId, turn: Source, messages: Sequence[Wishful]
+    ) -> Granted | None:
+        """Take the answer to the one question that came of a turn, if a message names exactly one of its options.
+
+        Args:
+            messages: Whole messages of the next turn of the session, each as a wish.
+
+        Returns:
+            None if the turn has changed since it was read; then nothing was done.
+        """
+        ...
 
     def find(self, text: str) -> tuple[Wish, ...]:
         """The sentences of a message that may be wishes."""

@@ -90,6 +90,7 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
         "GET /spaces/{space}": {},
         "GET /spaces/{space}/profile": {},
         "POST /spaces/{space}/consolidate": {"json": {"dry_run": True}},
+        "GET /tokens/current": {},
         "POST /tokens": {"json": {**where, "role": "reader"}},
         "POST /context/assemble": {
             "json": {**where, "query": "", "also_read": [victim.space], "persona": victim.space, "trace": True}
@@ -140,6 +141,7 @@ def _arguments(victim: Victim) -> dict[str, dict[str, Any]]:
             f"PATCH /{resource}/{{id}}": {"json": {"text": "overwritten"}},
             f"DELETE /{resource}/{{id}}": {},
             f"GET /{resource}/{{id}}/versions": {},
+            f"GET /{resource}/{{id}}/sources": {},
             f"POST /{resource}/{{id}}/undo": {},
             f"POST /{resource}/{{id}}/restore": {},
         }

@@ -5,6 +5,7 @@ import pytest
 from test_turn_work import episodes
 from test_turns import SPACE, post, said
 
+from app.domain.callers import Role
 from app.store.keys import tenant_id_of
 
 
@@ -122,6 +123,8 @@ async def test_a_session_is_taken_back_as_a_whole(client, work):
     assert [e["text"] for e in await episodes(client, SPACE)] == ["Ana: Keep this."]
     assert (await client.get("/sessions/s/messages", params={"space": SPACE})).json()["items"] == []
     assert [told["summary"] for told in await conversations(client)] == [None, None]
+    listed = (await client.get("/sessions", params={"space": SPACE})).json()["items"]
+    assert {session["name"]: session["latest"] for session in listed} == {"s": None, "other": "Keep this."}
 
 
 async def test_sessions_are_listed_latest_first_page_by_page(client):
@@ -131,9 +134,52 @@ async def test_sessions_are_listed_latest_first_page_by_page(client):
     rest = (await client.get("/sessions", params={"space": SPACE, "cursor": page["next_cursor"]})).json()
     assert [s["name"] for s in (*page["items"], *rest["items"])] == ["s-3", "s-2", "s-1"]
     assert rest["next_cursor"] is None
-    assert page["items"][0]["messages"] == 1
+    assert (page["items"][0]["messages"], page["items"][0]["latest"]) == (1, "Hello.")
     refused = await client.get("/sessions", params={"space": SPACE, "cursor": "c29tZXRoaW5n"})
     assert refused.status_code == 422
+
+
+async def test_sessions_of_a_while_are_those_that_went_on_then(client):
+    for n in (1, 2, 3):
+        await talk(client, f"2026-01-0{n}T10:00:00Z", "Hello.", session=f"s-{n}")
+    await talk(client, "2026-01-03T09:00:00Z", "Back again.", session="s-1")
+
+    async def names(**params):
+        page = (await client.get("/sessions", params={"space": SPACE, **params})).json()
+        return [session["name"] for session in page["items"]]
+
+    assert await names(**{"from": "2026-01-02T12:00:00Z"}) == ["s-3", "s-1"]
+    assert await names(to="2026-01-02T10:00:00Z") == ["s-1"]
+    assert await names(**{"from": "2026-01-02T00:00:00Z", "to": "2026-01-03T00:00:00Z"}) == ["s-1", "s-2"]
+    refused = await client.get("/sessions", params={"space": SPACE, "from": "2026-01-02T00:00:00Z", "to": "2026-01-01"})
+    assert refused.status_code == 422
+
+
+async def test_messages_of_an_author_are_found_by_name_or_id_exactly(client, work):
+    said_by = [{"author": {"id": "u1", "name": "Ana"}, "text": "I row."}, {"author": {"name": "ana"}, "text": "I row!"}]
+    await post(client, messages=said_by, session="s")
+    await work()
+    for author, expected in (("Ana", ["I row."]), ("u1", ["I row."]), ("ana", ["I row!"]), ("Nobody", [])):
+        for query in ({}, {"query": "row"}):
+            found = await client.get("/messages", params={"space": SPACE, "author": author, **query})
+            assert [message["text"] for message in found.json()["items"]] == expected, (author, query)
+
+
+async def test_jobs_of_some_turns_are_listed_within_reach_of_the_key(client, tenant, connect, work):
+    first, other = [await talk(client, "2026-01-05T10:00:00Z", text) for text in ("Hello.", "Hello again.")]
+    await talk(client, "2026-01-05T10:00:00Z", "Something else.")
+    asked = {"subject": [first["id"], other["id"]]}
+    found = (await client.get("/jobs", params=asked)).json()["items"]
+    assert [(job["subject"], job["task"]) for job in found].count((first["id"], "memories")) == 1
+    assert {job["subject"] for job in found} == {first["id"], other["id"]}
+    page = (await client.get("/jobs", params={**asked, "limit": 4})).json()
+    rest = (await client.get("/jobs", params={**asked, "limit": 4, "cursor": page["next_cursor"]})).json()
+    assert [job["id"] for job in page["items"] + rest["items"]] == [job["id"] for job in found]
+    assert (await client.get("/jobs", params={**asked, "state": "failed"})).json()["items"] == []
+    elsewhere = connect(tenant.issue(Role.READER, ("user:other",)))
+    assert (await elsewhere.get("/jobs", params=asked)).json()["items"] == []
+    for wrong in ("x", first["messages"][0]["id"], "trn_\x00"):
+        assert (await client.get("/jobs", params={"subject": wrong})).status_code == 422, wrong
 
 
 async def test_a_session_by_a_name_alone_is_not_found_and_the_answer_says_what_is_missing(client):

@@ -27,6 +27,34 @@ async def texts(client, status="active"):
     return [item["text"] for item in items]
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "right"),
+    [
+        (
+            "My sister is called Anna and lives in Brno.",
+            "No, my sister is called Ada, not Anna.",
+            "My sister is called Ada and lives in Brno.",
+        ),
+        (
+            "Mia sorella si chiama Anna e vive a Brno.",
+            "No, mia sorella si chiama Ada, non Anna.",
+            "Mia sorella si chiama Ada e vive a Brno.",
+        ),
+        (
+            "Moje sestra se jmenuje Anna a bydlí v Brně.",
+            "Ne, moje sestra se jmenuje Ada, ne Anna.",
+            "Moje sestra se jmenuje Ada a bydlí v Brně.",
+        ),
+    ],
+)
+async def test_what_was_not_corrected_survives(client, text, said, right):
+    await remember(client, text)
+    done = await correct(client, said=said)
+    assert (done["outcome"], done["after"][0]["text"]) == ("applied", right)
+    assert text in done["told"]
+    assert await texts(client) == [right]
+
+
 async def test_a_correction_says_what_was_saved_where_and_what_it_replaced(client):
     """contra-02, contra-05: the new one is current, the old one is history."""
     old = await remember(client, "Mira's eyes are blue.", category="fact", tags=["look"])

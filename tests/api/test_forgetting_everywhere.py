@@ -6,6 +6,7 @@ from test_forgetting import found_in
 from test_turn_work import ANA, BEN
 from test_turns import post, said
 
+from app.domain.callers import Role
 from app.domain.ids import parse_id
 from app.store.keys import tenant_id_of
 from app.turns.ports import JobOptions
@@ -78,7 +79,7 @@ async def come_back(client, runtime, tenant, turn):
         await client.post(f"/assemblies/{item['id']}/replay")
 
 
-@pytest.mark.parametrize("how", ["id", "content", "turn", "time", "wish", "space"])
+@pytest.mark.parametrize("how", ["id", "content", "turn", "session", "time", "wish", "space"])
 async def test_nothing_is_left_of_it_anywhere(client, work, runtime, tenant, database_url, *, how):
     """del-01, del-04, del-05, del-06: in no table, whatever is done afterwards; the receipt verifies."""
     turn, memory = await done_everything(client, work)
@@ -95,6 +96,11 @@ async def test_nothing_is_left_of_it_anywhere(client, work, runtime, tenant, dat
             await forget(client, OWN, turn=second["turn"])
             await work()
             receipt = (await forget(client, OWN, turn=turn["id"]))["receipt"]
+        case "session":
+            asked = {"space": OWN, "session": turn["session"], "dry_run": True}
+            before = (await client.post("/forget", json=asked)).json()["receipt"]
+            receipt = (await forget(client, OWN, session="s"))["receipt"]
+            assert (receipt["ids"], receipt["removed"], receipt["by"]) == (before["ids"], before["removed"], "session")
         case "time":
             receipt = (await forget(client, OWN, since="2020-01-01T00:00:00Z"))["receipt"]
         case "wish":
@@ -110,6 +116,29 @@ async def test_nothing_is_left_of_it_anywhere(client, work, runtime, tenant, dat
     await work()
     assert found_in(database_url, WORD) + found_in(database_url, WORD.lower()) == []
     assert WORD not in (await assemble(client, "Where do I live?"))["prompt"]
+    assert await verified(client, receipt) == {"valid": True, "sealed": True, "remaining": {}}
+
+
+async def test_a_session_goes_alone_and_what_another_says_too_stays(client, work, connect, tenant):
+    """A memory that rests on another session as well is not the session's."""
+    await post(client, "I have two dogs.", session="first")
+    await post(client, "I have two dogs. I keep bees.", session="second")
+    await post(client, "I row.", session="s", space="user:ben")
+    await work()
+    reader = connect(tenant.issue(Role.READER))
+    assert (await reader.post("/forget", json={"space": OWN, "session": "second"})).status_code == 403
+    elsewhere = (await client.get("/sessions", params={"space": "user:ben"})).json()["items"][0]["id"]
+    for session, status in (("third", 404), (elsewhere, 422), ("", 422), ("x\x00", 422)):
+        reply = await client.post("/forget", json={"space": OWN, "session": session})
+        assert reply.status_code == status, session
+    both = {"space": OWN, "session": "second", "since": "2020-01-01T00:00:00Z"}
+    assert (await client.post("/forget", json=both)).status_code == 422
+    receipt = (await forget(client, OWN, session="second"))["receipt"]
+    await work()
+    memories = (await client.get("/memories", params={"space": OWN})).json()["items"]
+    assert [memory["text"] for memory in memories] == ["I have two dogs"]
+    messages = (await client.get("/messages", params={"space": OWN})).json()["items"]
+    assert [message["text"] for message in messages] == ["I have two dogs."]
     assert await verified(client, receipt) == {"valid": True, "sealed": True, "remaining": {}}
 
 

@@ -1,5 +1,6 @@
 """The inspector's files: served to anybody, harmless, and true to the API and to the service's defaults."""
 
+import ast
 import json
 import re
 from dataclasses import asdict
@@ -9,10 +10,13 @@ import pytest
 
 from app.assembly.records import BudgetTokens, DropReason
 from app.inspector.door import HEADERS
+from app.live.records import VIEWERS
+from app.schemas.assemble import BUDGET_LIMIT
 from app.scoring.weights import WEIGHTS
 from tests.browser.api_types import declarations
 
 STATIC = Path(__file__).parents[2] / "app/inspector/static"
+PLANNER = Path(__file__).parents[2] / "app/live/planner.py"
 TYPES = Path(__file__).parents[1] / "browser/api.d.ts"
 FILES = sorted(path for path in STATIC.rglob("*") if path.is_file())
 
@@ -36,6 +40,18 @@ async def test_the_address_without_a_slash_leads_to_the_page(client):
     assert (reply.status_code, reply.headers["Location"]) == (307, "inspector/?a=b")
     page = await client.get("http://test/inspector/")
     assert page.content == (STATIC / "index.html").read_bytes()
+
+
+async def test_a_file_that_a_browser_has_is_not_sent_again(client):
+    first = await client.get("http://test/inspector/app.js")
+    tag = first.headers["ETag"]
+    for known in (tag, f'"other", W/{tag}'):
+        again = await client.get("http://test/inspector/app.js", headers={"If-None-Match": known})
+        assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
+    changed = await client.get("http://test/inspector/app.js", headers={"If-None-Match": '"other"'})
+    assert (changed.status_code, changed.content) == (200, first.content)
+    head = await client.head("http://test/inspector/app.js")
+    assert (head.status_code, head.content, head.headers["ETag"]) == (200, b"", tag)
 
 
 async def test_nothing_beside_the_files_is_served(client):
@@ -80,11 +96,25 @@ def test_every_reason_to_leave_something_out_has_its_words():
     assert {f"reason_why.{reason.value}" for reason in DropReason} <= set(keys_of("en"))
 
 
+def test_every_reason_of_the_planner_has_its_words():
+    functions = [node for node in ast.walk(ast.parse(PLANNER.read_text(encoding="utf-8"))) if is_deciding(node)]
+    constants = [node.value for function in functions for node in ast.walk(function) if isinstance(node, ast.Constant)]
+    reasons = {text for text in constants if isinstance(text, str) and " " in text and "\n" not in text}
+    assert len(reasons) > 10
+    assert {f"plan_why.{re.sub(r'[^a-z]+', '_', reason)}" for reason in reasons} <= set(keys_of("en"))
+
+
+def is_deciding(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef) and node.name in {"plan_live", "_reads", "_episodes", "_lore"}
+
+
 def test_the_defaults_of_the_playground_are_those_of_the_service():
     script = (STATIC / "pages/playground/defaults.js").read_text(encoding="utf-8")
     weights, budgets = (json.loads(found) for found in re.findall(r"= (\{.*\});", script))
     assert weights == asdict(WEIGHTS)
     assert budgets == {name: value for name, value in asdict(BudgetTokens()).items() if value is not None}
+    limits = dict(re.findall(r"const (BUDGET_LIMIT|VIEWERS) = (\d+);", script))
+    assert limits == {"BUDGET_LIMIT": str(BUDGET_LIMIT), "VIEWERS": str(VIEWERS)}
 
 
 def test_the_types_of_the_scripts_are_those_of_the_api_page(app, request):

@@ -122,6 +122,8 @@ async def test_a_key_of_another_space_reaches_nothing_on_any_route(app, client, 
         assert SECRET not in reply.text, (method, path)
         if path == "/api/v1/spaces":
             assert reply.json() == {"items": [], "next_cursor": None}
+        elif path == "/api/v1/tokens/current":
+            assert reply.json() == {"role": role.label, "spaces": ["user:other"], "expires_at": None}
         else:
             assert reply.status_code in (403, 404), (method, path)
             assert reply.status_code == 404 or "{id}" not in path

@@ -73,12 +73,14 @@ async def test_without_a_key_nothing_is_looked_at(client):
 
 async def test_only_health_metrics_the_api_page_and_the_inspector_answer_without_a_key(app, client):
     del client.headers["Authorization"]
-    without = {path for method, path in routes_of(app) if not path.startswith(("/api/", "/v1/"))}
-    assert without == {"/health/live", "/health/ready", "/metrics", "/docs", "/openapi.json", "/inspector"}
+    without = {path for method, path in routes_of(app) if not path.startswith(("/api/", "/v1/", "/mcp"))}
+    pages = {"/inspector", "/inspector/{name:path}"}
+    assert without == {"/health/live", "/health/ready", "/metrics", "/docs", "/openapi.json"} | pages
     for path in ("/mcp", "/v1/chat/completions"):
         assert (await client.post(f"http://test{path}", json={})).status_code == 401
     for path in without:
-        assert (await client.get(f"http://test{path}", follow_redirects=True)).status_code == 200
+        url = f"http://test{path}".replace("{name:path}", "app.js")
+        assert (await client.get(url, follow_redirects=True)).status_code == 200
     for path in ("/healthy", "/metrics2", "/docs2", "/openapi.json2", "/inspector2", "/health/../api/v1/spaces"):
         assert (await client.get(f"http://test{path}")).status_code == 401
 
@@ -109,6 +111,18 @@ async def test_a_token_reaches_its_space_and_no_other(client, connect):
     assert (await token.post("/memories", json={"space": "user:2", "text": "x"})).status_code == 403
     assert (await token.get("/memories", params={"space": "user:2"})).status_code == 403
     assert [item["name"] for item in (await token.get("/spaces")).json()["items"]] == [SPACE]
+
+
+async def test_a_key_is_told_what_it_may_do(client, connect, tenant):
+    own = (await client.get("/tokens/current")).json()
+    assert own == {"role": "administrator", "spaces": None, "expires_at": None}
+    two = connect(tenant.issue(Role.EDITOR, ("user:2", "user:1")))
+    told = {"role": "editor", "spaces": ["user:1", "user:2"], "expires_at": None}
+    assert (await two.get("/tokens/current")).json() == told
+    made = (await client.post("/tokens", json={"space": SPACE, "role": "reader", "minutes": 1})).json()
+    of_token = (await connect(made["token"]).get("/tokens/current")).json()
+    assert of_token == {"role": "reader", "spaces": [SPACE], "expires_at": made["expires_at"]}
+    assert (await connect("rk_unknown").get("/tokens/current")).status_code == 401
 
 
 async def test_a_readers_token_reads_only(client, connect):

@@ -68,6 +68,33 @@ async def test_each_stage_of_an_assembly_is_timed(watched):
     assert samples["ricordo_assembly_stage_seconds_sum", ("total",)] == pytest.approx(timings["total"] / 1000, rel=0.01)
 
 
+LIVE = {
+    "stream": "stream:metrics",
+    "agents": ["Giulia"],
+    "batch": [{"author": {"platform": "chat", "id": "7"}, "text": "Giulia, what do you know of my dog?"}],
+}
+
+
+async def test_each_stage_of_a_live_assembly_is_timed_beside(watched):
+    body = {**LIVE, "timeout_ms": 60_000, "trace": True}
+    with logged() as log:
+        reply = (await watched.post("/api/v1/context/assemble/live", json=body)).json()
+    samples = await read(watched)
+    assert {"plan", "total"} < reply["timings_ms"].keys()
+    for stage in reply["timings_ms"]:
+        assert samples["ricordo_assembly_stage_seconds_count", (f"live_{stage}",)] == 1
+    assert ("ricordo_assembly_stage_seconds_count", ("total",)) not in samples
+    assert json.loads(log.getvalue().splitlines()[-1])["assembly"] == reply["id"]
+
+
+async def test_what_a_live_assembly_did_without_names_nobody(watched):
+    degraded = (await watched.post("/api/v1/context/assemble/live", json={**LIVE, "timeout_ms": 1})).json()["degraded"]
+    page = (await watched.get("/metrics", headers={"Authorization": ""})).text
+    assert degraded
+    assert "ricordo_degraded_assemblies_total{" in page
+    assert "chat:7" not in page
+
+
 async def test_a_degraded_assembly_is_counted(watched):
     body = {"space": SPACE, "query": "What is it?", "timeout_ms": 1}
     degraded = (await watched.post("/api/v1/context/assemble", json=body)).json()["degraded"]

@@ -51,19 +51,19 @@ declare namespace Api {
   }
   interface BatchItem_EpisodeReply_ {
     index: number;
-    status: "200" | "201" | "422";
+    status: 200 | 201 | 422;
     entry?: EpisodeReply | null;
     errors?: Array<FieldError> | null;
   }
   interface BatchItem_MemoryReply_ {
     index: number;
-    status: "200" | "201" | "422";
+    status: 200 | 201 | 422;
     entry?: MemoryReply | null;
     errors?: Array<FieldError> | null;
   }
   interface BatchItem_ProcedureReply_ {
     index: number;
-    status: "200" | "201" | "422";
+    status: 200 | 201 | 422;
     entry?: ProcedureReply | null;
     errors?: Array<FieldError> | null;
   }
@@ -197,6 +197,14 @@ declare namespace Api {
     episodes: number;
     procedures: number;
   }
+  interface EntrySourceReply {
+    id: string;
+    turn: string | null;
+    position: number | null;
+    at: string | null;
+    state: SourceState;
+    message: MessageReply | null;
+  }
   interface EpisodeBatch {
     space: string;
     entries: Array<EpisodeFields>;
@@ -292,6 +300,7 @@ declare namespace Api {
     ids?: Array<string> | null;
     content?: string | null;
     turn?: string | null;
+    session?: string | null;
     author?: ForgetAuthor | null;
     since?: string | null;
     until?: string | null;
@@ -414,7 +423,6 @@ declare namespace Api {
     is_default: boolean;
     last_purge: HistoryReport | null;
   }
-  type IdKind = "mem" | "epi" | "pro" | "sol" | "asm" | "ses" | "cnv" | "trn" | "msg" | "job" | "cor" | "rcp" | "rec";
   interface JobReply {
     id: string;
     space: string;
@@ -450,6 +458,11 @@ declare namespace Api {
     score: number;
     signals: SignalsReply;
     tokens: number;
+  }
+  interface KeyReply {
+    role: "reader" | "writer" | "editor" | "administrator";
+    spaces: Array<string> | null;
+    expires_at: string | null;
   }
   interface LiveBody {
     stream: string;
@@ -799,12 +812,6 @@ declare namespace Api {
     categories: Array<ProfilePartReply>;
     text: string;
   }
-  interface PublicId {
-    uuid: string;
-    space_id: string;
-    kind: IdKind;
-    _text?: string | null;
-  }
   interface QueueReply {
     state: "ok" | "slow" | "stuck" | "poisoned" | "unavailable";
     waiting: number;
@@ -925,6 +932,7 @@ declare namespace Api {
     started_at: string;
     last_at: string;
     messages: number;
+    latest: string | null;
   }
   interface SessionWithConversations {
     id: string;
@@ -933,6 +941,7 @@ declare namespace Api {
     started_at: string;
     last_at: string;
     messages: number;
+    latest: string | null;
     conversations: Array<ConversationReply>;
   }
   interface SignalsReply {
@@ -970,10 +979,14 @@ declare namespace Api {
     read: boolean;
     why: string;
   }
+  type SourceState = "said" | "changed" | "deleted" | "purged" | "out_of_reach";
   interface SourceTurnBody {
     id: string;
     space?: string | null;
     whole_batch?: boolean;
+  }
+  interface SourcesReply {
+    items: Array<EntrySourceReply>;
   }
   interface SpaceReply {
     name: string;

@@ -1,5 +1,6 @@
 """TypeScript types of the API page's schemas: a script that reads a field that the API does not have is refused."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -35,7 +36,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     if several := schema.get("anyOf", schema.get("oneOf")):
         return " | ".join(dict.fromkeys(_type(inner) for inner in several))
     if "enum" in schema or "const" in schema:
-        return " | ".join(f'"{value}"' for value in schema.get("enum", [schema.get("const")]))
+        return " | ".join(json.dumps(value) for value in schema.get("enum", [schema.get("const")]))
     if schema.get("type") == "array":
         return f"Array<{_type(schema.get('items', {}))}>"
     if schema.get("type") == "object":

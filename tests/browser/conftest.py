@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
+from app.turns.records import Task
 from tests.serving import served
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -89,3 +90,28 @@ async def kitchen(client) -> str:
     question = {"space": space, "persona": "agent:nonna", "query": "What do I cook for my guests, and where do I live?"}
     assert (await client.post("/context/assemble", json={**question, "timeout_ms": 30_000})).status_code == 200
     return space
+
+
+@pytest.fixture
+def work(runtime):
+    """Does all the work that is due."""
+    return runtime.queue.drain
+
+
+@pytest.fixture
+async def failed_job(client, runtime, work, monkeypatch) -> str:
+    """The reason of a job that failed, in a space that was written to."""
+    with monkeypatch.context() as patched:
+
+        async def failing(*_arguments):
+            raise ValueError("<b>no such luck</b>")
+
+        patched.setitem(runtime.queue.handlers, Task.MEMORIES, failing)
+        turn = {
+            "space": "user:ada",
+            "session": "s",
+            "messages": [{"author": {"id": "ada", "name": "Ada"}, "text": "I live in Turin."}],
+        }
+        assert (await client.post("/turns", json=turn)).status_code in (200, 201, 202)
+        await work()
+    return "<b>no such luck</b>"

@@ -106,7 +106,7 @@ async def test_a_slider_changes_the_request_and_the_snippet(open_page, url, tena
     await page.goto(address(url, key=tenant.key))
     await prompt_of(page)
     await page.get_by_text("Budgets", exact=True).click()
-    slider = page.locator('[data-field="overrides.budget_tokens.memories"] input')
+    slider = page.locator('[data-field="overrides.budget_tokens.memories"] input[type=range]')
     await slider.focus()
     await page.keyboard.press("Home")
     await expect(page.locator(".prompt")).not_to_contain_text("hazelnuts")

@@ -1,6 +1,7 @@
 """`assemble` with a fallback answers within its deadline, whatever the service does."""
 
 import asyncio
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -60,6 +61,25 @@ async def is_busy_for_long(_reader, writer):
     writer.close()
 
 
+async def never_ends(_reader, writer):
+    writer.write(HEAD.replace(b"Content-Length: 9000", b"Connection: close"))
+    while True:
+        writer.write(b" " * 65_536)
+        await writer.drain()
+
+
+async def sends_another_way(_reader, writer):
+    writer.write(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
+    await writer.drain()
+    writer.close()
+
+
+async def speaks_no_http(_reader, writer):
+    writer.write(b"220 mail.example.org ESMTP\r\n")
+    await writer.drain()
+    writer.close()
+
+
 @contextmanager
 def served(behaviour) -> Iterator[str]:
     """The URL of a server in a thread of its own; without a behaviour nobody listens."""
@@ -85,7 +105,10 @@ def served(behaviour) -> Iterator[str]:
         thread.join()
 
 
-TROUBLES = [None, hangs, drips_headers, drips_a_body, fails, breaks_off, talks_nonsense, is_busy_for_long]
+TROUBLES = [
+    None, hangs, drips_headers, drips_a_body, never_ends, fails, breaks_off, talks_nonsense, is_busy_for_long,
+    sends_another_way, speaks_no_http,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("behaviour", TROUBLES, ids=lambda b: "down" if b is None else b.__name__)
@@ -100,6 +123,37 @@ async def test_the_fallback_comes_within_the_deadline(behaviour, caplog):
     assert "answered without memory" in caplog.text
     assert "rk_secret" not in caplog.text
     assert "a private question" not in caplog.text
+
+
+async def test_an_empty_fallback_is_one_too(caplog):
+    with served(None) as url:
+        for ask in (blocking, awaiting):
+            assert (await ask(url, fallback="")).prompt == ""
+
+
+async def test_a_name_that_takes_for_ever_to_look_up_is_no_reason_to_wait(monkeypatch):
+    found = threading.Event()
+
+    def slow(*_, **__):
+        found.wait(GRACE_S)
+        raise socket.gaierror("nobody knows it")
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    try:
+        for ask in (blocking, awaiting):
+            started = time.monotonic()
+            assert (await ask("http://ricordo.example", fallback="Be kind.")).prompt == "Be kind."
+            assert time.monotonic() - started < GRACE_S
+    finally:
+        found.set()
+
+
+@pytest.mark.parametrize("behaviour", [never_ends, drips_a_body], ids=lambda b: b.__name__)
+async def test_an_answer_without_an_end_is_not_read_to_the_end(behaviour, monkeypatch):
+    monkeypatch.setattr("ricordo_client.clients.ANSWER_BYTES", 5)
+    with served(behaviour) as url:
+        for ask in (blocking, awaiting):
+            assert "more than" in (await ask(url, fallback="Be kind.")).failure
 
 
 @pytest.mark.parametrize("behaviour", [None, hangs, drips_a_body], ids=["down", "hangs", "drips_a_body"])

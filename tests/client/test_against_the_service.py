@@ -91,6 +91,7 @@ async def test_an_entry_is_edited_undone_and_erased(memory):
     assert (await memory.undo_entry(written.id)).trigger == "guests"
     assert (await memory.report_outcome(written.id, "success")).id == written.id
     assert [v.version async for v in memory.entry_versions(written.id)][-1] == 1
+    assert (await memory.entry_sources(written.id)).items == []
     assert (await memory.erase_entry(written.id)).removed
     with pytest.raises(NotFoundError):
         await memory.entry(written.id)
@@ -218,6 +219,8 @@ async def test_refusals_are_exceptions(app, memory, tenant):
     async with AsyncRicordo("http://test", token.token, transport=transport) as limited:
         with pytest.raises(ForbiddenError):
             await limited.space("user:other")
+        key = await limited.current_key()
+        assert (key.role, key.spaces, key.expires_at) == ("reader", [SPACE], token.expires_at)
         assert (await limited.space(SPACE)).entries["memories"] == 0
     async with AsyncRicordo("http://test", "rk_unknown", transport=transport) as unknown:
         with pytest.raises(UnauthenticatedError):

@@ -1,15 +1,18 @@
 """The documentation names what there is."""
 
+import json
 import re
 from typing import get_args
 
 import pytest
 from pydantic import BaseModel
 
+from app.api.errors import STATUS
 from app.assembly.records import BudgetTokens, DropReason, Section
 from app.domain.entries import TAGS, TEXT_CHARS, Category
 from app.domain.spaces import SCOPE_KINDS, SPACE_KINDS
 from app.embedding.models import KNOWN
+from app.main import create_app
 from app.schemas.assemble import (
     ALSO_READ,
     HISTORY_MESSAGES,
@@ -22,6 +25,7 @@ from app.schemas.assemble import (
 from app.schemas.entries import BATCH_ENTRIES, EpisodeFields, MemoryFields, ProcedureFields
 from app.schemas.problems import ProblemType
 from app.schemas.turns import MediumBody, PostedMessage, ReplyBody, TurnBody
+from app.store.queue import INTERNAL, OVERTAKEN, UNAVAILABLE, WORKER_DIED
 from app.text.terms import MAX_DOCUMENT_WORDS
 from tests.docs.blocks import ROOT
 
@@ -60,8 +64,24 @@ def test_the_api_page_names_every_value(names):
     assert _unnamed([str(name) for name in names], API) == []
 
 
-def test_the_api_page_names_every_problem():
-    assert _unnamed([kind.rpartition(":")[2] for kind in get_args(ProblemType)], API) == []
+def test_the_api_page_has_every_problem_with_its_status_and_no_other():
+    table = dict(re.findall(r"^\| `([a-z-]+)` \| (\d{3}) \| [^|]+ \|$", API, re.MULTILINE))
+    assert table.keys() == {kind.rpartition(":")[2] for kind in get_args(ProblemType)}
+    of_no_error = {"malformed-json": 400, "method-not-allowed": 405, "internal": 500}
+    statuses = {kind.code: status for kind, status in STATUS.items()} | of_no_error
+    assert {kind: int(status) for kind, status in table.items()} == statuses
+
+
+def test_the_api_page_has_every_reason_of_a_failed_job():
+    reasons = (INTERNAL, OVERTAKEN, UNAVAILABLE, WORKER_DIED)
+    assert _unnamed([reason.partition(":")[0] for reason in reasons], API) == []
+
+
+def test_nothing_is_deprecated_as_the_api_page_says():
+    document = json.dumps(create_app().openapi())
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert '"deprecated": true' not in document
+    assert "### Deprecated" not in changes
 
 
 def test_the_architecture_page_names_every_package_and_table():

@@ -42,6 +42,7 @@ class ModelServer:
         self.refusal: Response | None = None
         self.hangs_after: int | None = None
         self.breaks_after: int | None = None
+        self.thinks = False
         self.cancelled = asyncio.Event()
         self.app = Starlette(routes=[Route("/v1/chat/completions", self._answer, methods=["POST"])])
 
@@ -50,6 +51,10 @@ class ModelServer:
         self.asked.append(json.loads(await request.body()))
         if self.refusal is not None:
             return self.refusal
+        if self.thinks:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            self.cancelled.set()
         if self.asked[-1].get("stream"):
             return StreamingResponse(self._stream(), media_type="text/event-stream")
         return JSONResponse(completion(*self.messages))

@@ -131,6 +131,18 @@ async def test_work_that_nobody_does_is_found(fresh, settings_of):
     assert (looked.state, "no worker lives" in looked.said) == ("fail", True)
 
 
+async def test_a_job_whose_worker_died_is_found(fresh, settings_of):
+    broken(
+        fresh,
+        "SET search_path TO public, queue",
+        "INSERT INTO queue.procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 hour'), (now())",
+        "INSERT INTO queue.procrastinate_jobs (queue_name, task_name, status, worker_id)"
+        " SELECT 'q', 't', 'doing', min(id) FROM queue.procrastinate_workers",
+    )
+    looked = (await found(settings_of(fresh)))["queue"]
+    assert (looked.state, "ricordo worker" in looked.todo) == ("warn", True)
+
+
 async def test_a_database_that_does_not_answer(settings_of):
     looked = await found(settings_of("postgresql://nobody@127.0.0.1:1/none"))
     assert (looked["database"].state, "RICORDO_DATABASE_URL" in looked["database"].todo) == ("fail", True)

@@ -25,8 +25,13 @@ OF_NO_ENTRY = {
     "record_versions": "changed by explicit calls alone, deleted by DELETE /records and with the space",
     "barriers": "ids, and which viewers stay out",
     "jobs": "ids, and the reasons of failures",
+    "archives": "names of files",
 }
-KEPT = {"tombstones": "keyed hashes, and why", "receipts": "counts and ids"}
+KEPT = {
+    "tombstones": "keyed hashes, and why",
+    "receipts": "counts and ids",
+    "archive_cuts": "what is left of messages in files that are still to be rewritten; gone with that",
+}
 WORDS = ("text", "text[]", "jsonb", "json", "character varying", "bytea")
 
 

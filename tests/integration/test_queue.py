@@ -15,9 +15,20 @@ from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
 from app.logs import where_it_failed
 from app.runtime import new_uuid
-from app.store.queue import ATTEMPTS, DEATHS, Queue, delay_s, queue_state
+from app.store.queue import (
+    ATTEMPTS,
+    DEATHS,
+    INTERNAL,
+    OVERTAKEN,
+    UNAVAILABLE,
+    WORKER_DIED,
+    Queue,
+    delay_s,
+    queue_state,
+)
 from app.store.turns import PostgresTurns
 from app.turns.records import JobState, NewMessage, NewTurn, Speaker, Task, session_uuid
+from app.turns.tasks import OvertakenError
 from tests.integration.stores import day, open_store
 
 
@@ -135,7 +146,7 @@ async def test_a_permanent_error_is_terminal_at_once_and_its_reason_is_kept(worl
         await world.queue.drain()
         await world.queue.drain()
     (job,) = await world.jobs()
-    assert (job.state, job.attempts, job.error) == (JobState.FAILED, 1, "ValueError: this text cannot be read")
+    assert (job.state, job.attempts, job.error) == (JobState.FAILED, 1, INTERNAL)
     state = await queue_state(world.store.pool)
     assert (state.failed, state.name) == (1, "poisoned")
 
@@ -154,9 +165,36 @@ async def test_the_log_says_of_a_failed_job_which_and_where_and_quotes_nothing(w
         await world.queue.drain()
     (job,) = await world.jobs()
     told = json.loads(log.getvalue())
-    assert (told["event"], told["job"]) == ("a job failed", str(job.id.uuid))
+    assert (told["event"], told["job"]) == ("a job failed", str(job.id))
     assert told["exception"][0]["type"] == "ValueError"
     assert "cannot be read" not in log.getvalue()
+
+
+class TheirsError(Exception):
+    """Of a library."""
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (UnavailableError("http://10.0.0.7/v1 refuses the key rk_narwhal"), UNAVAILABLE),
+        (psycopg.OperationalError('connection to server at "narwhal", port 5432 failed'), UNAVAILABLE),
+        (OvertakenError("trn_narwhal"), OVERTAKEN),
+        (TheirsError("duplicate key: (text)=(narwhal) in /srv/ricordo/queue.py"), INTERNAL),
+        (psycopg.errors.UniqueViolation("Key (text)=(narwhal) already exists."), INTERNAL),
+    ],
+    ids=lambda one: type(one).__name__ if isinstance(one, Exception) else "",
+)
+async def test_a_tenant_is_told_a_reason_and_nothing_of_the_inside(world, error, told):
+    async def fail():
+        raise error
+
+    world.does(fail)
+    await world.post()
+    with capture_logs() as log:
+        await world.queue.drain()
+    (job,) = await world.jobs()
+    assert (job.error, log[0]["job"]) == (told, str(job.id))
 
 
 async def test_a_failed_job_is_tried_again_when_somebody_asks(world):
@@ -186,7 +224,7 @@ async def test_a_transient_error_is_tried_again_later_and_not_for_ever(world):
             await world.queue.drain()
     (job,) = await world.jobs()
     assert (job.state, job.attempts) == (JobState.FAILED, ATTEMPTS)
-    assert job.error == "UnavailableError: the embedder does not answer"
+    assert job.error == UNAVAILABLE
 
 
 def test_delays_grow_to_a_cap_and_differ():
@@ -232,7 +270,7 @@ async def test_a_job_that_kills_its_workers_fails_after_some(world):
     assert given == DEATHS - 1
     (job,) = await world.jobs()
     assert job.state is JobState.FAILED
-    assert job.error == f"its worker died at attempt {DEATHS}"
+    assert job.error == WORKER_DIED
     assert world.done == []
 
 

@@ -1,6 +1,7 @@
 """How Postgres reads what was said: by its keys, as the serving role, beside many other turns."""
 
 import json
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import psycopg
@@ -9,11 +10,13 @@ import pytest
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
 from app.runtime import new_uuid
+from app.store.archives import PostgresArchives
 from app.store.entries import PostgresEntries
+from app.store.forgetting import PostgresForgetting, Reached
 from app.store.pool import create_pool
 from app.store.queue import Queue
 from app.store.turns import PostgresTurns
-from app.turns.ports import MessageQuery
+from app.turns.ports import JobQuery, MessageQuery, SessionQuery
 from app.turns.records import session_uuid
 from tests.integration.stores import create_database, open_store
 from tests.integration.test_plans import EXPLAIN, kinds, nodes, reads
@@ -42,6 +45,8 @@ SELECT tenant_id, space_id, unnest(ARRAY[1, n + 1]::bigint[]), id, 1, 2 FROM see
 INSERT INTO memory_evidence (tenant_id, space_id, turn, message, key, version, entry, said_at, content)
 SELECT tenant_id, space_id, id, id, 'x', 1, id, now(), '{"text": "I sail"}' FROM seeded;
 INSERT INTO derived_entries (tenant_id, space_id, id, made_at) SELECT tenant_id, space_id, id, now() FROM seeded;
+INSERT INTO jobs (tenant_id, space_id, id, task, subject, erase, state, attempts, created_at)
+SELECT tenant_id, space_id, uuidv7(), 'memories', id, FALSE, 'succeeded', 1, now() FROM seeded;
 """
 
 
@@ -93,6 +98,15 @@ async def searched(turns, space, _):
     assert len(await turns.messages(MessageQuery(space, 20, terms=(501,)))) == 1
 
 
+async def went_on(turns, space, _):
+    since = datetime(2000, 1, 1, tzinfo=UTC)
+    assert len(await turns.sessions(SessionQuery(space, 20, since=since))) == 20
+
+
+async def worked_on(turns, space, turn_id):
+    assert len(await turns.jobs(space.tenant_id, JobQuery(20, subjects=(turn_id,)))) == 1
+
+
 async def posted(turns, space, _):
     await turns.keep(new_turn(space, given_id=str(uuid4())), (), None)
 
@@ -111,6 +125,18 @@ async def weighed(turns, space, turn_id):
         assert len(await unit.evidence_of_turn(turn_id)) == 1
 
 
+async def looked_for(turns, space, _):
+    reached = Reached(turns, PostgresArchives(turns.pool, None), None, [].append)
+    async with PostgresForgetting(turns.pool, reached).unit(space, keep=False) as unit:
+        await unit.cut([], ("nobody says these words",), None, PublicId(new_uuid(), space.space_id, IdKind.RECEIPT))
+
+
+async def told(turns, space, turn_id):
+    entry = PublicId(turn_id.uuid, space.space_id, IdKind.MEMORY)
+    (basis,) = await PostgresEntries(turns.pool).bases(space.tenant_id, (entry,), 20)
+    assert len(await turns.messages_by_id(space.tenant_id, [basis.message])) == 1
+
+
 @pytest.mark.parametrize(
     ("action", "table", "index", "rows"),
     [
@@ -119,9 +145,15 @@ async def weighed(turns, space, turn_id):
         (read, "turns", "turns_session", 3),
         (listed, "messages", "messages_pkey", 2_000),  # a space's own messages, which are kept for some days
         (searched, "message_postings", "message_postings_pkey", 3),
+        (went_on, "sessions", "sessions_pkey", 2_000),  # a space's own sessions, likewise
+        (went_on, "messages", "messages_session", 250),
+        (worked_on, "jobs", "jobs_pkey", 2_000),  # a space's own jobs, which are kept for a day
+        (looked_for, "message_postings", "message_postings_pkey", 3),
         (posted, "turns", "turns_given", 3),
         (came_of, "memory_evidence", "memory_evidence_pkey", 3),
         (came_of, "derived_entries", "derived_entries_pkey", 3),
+        (told, "memory_evidence", "memory_evidence_entry", 3),
+        (told, "messages", "messages_pkey", 3),
         (weighed, "memory_evidence", "memory_evidence_pkey", 3),
         (weighed, "memory_evidence", "memory_evidence_entry", 3),
         (weighed, "derived_entries", "derived_entries_pkey", 3),

@@ -184,6 +184,17 @@ async def test_a_stream_that_is_broken_off_is_remembered_as_far_as_it_came(open_
     assert found == [TURN[0], ("assistant", "How ")]
 
 
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+async def test_a_caller_that_does_not_wait_stops_the_model(open_proxy, model, *, tenant, client, streams):
+    model.thinks = True
+    url, used = await open_proxy()
+    chat = talker(url, tenant.key).with_options(timeout=1.0)
+    with pytest.raises(openai.APITimeoutError):
+        await answered(chat, streams, messages=[MOVED], user="42")
+    await asyncio.wait_for(model.cancelled.wait(), 30)
+    assert await said(client, used) == []
+
+
 async def test_a_model_server_that_breaks_off_breaks_the_answer_off(open_proxy, model, tenant, client):
     """The caller hears that it is not the end; what came is remembered, as the person saw it."""
     model.breaks_after = 2
@@ -313,6 +324,36 @@ async def test_a_turn_is_stored_when_the_database_is_back(open_proxy, runtime, t
     url, used = await open_proxy(turns=Turns())
     assert await answered(talker(url, tenant.key), True, messages=[MOVED], user="42") == "How nice!"
     assert await said(client, used) == TURN
+
+
+async def test_a_turn_whose_storing_was_not_heard_of_is_stored_once(open_proxy, runtime, tenant, client):
+    class Turns:
+        deaf = 2
+
+        async def post(self, *arguments):
+            posted = await runtime.turns.post(*arguments)
+            self.deaf -= 1
+            if self.deaf >= 0:
+                raise UnavailableError("the database's answer was lost")
+            return posted
+
+    url, used = await open_proxy(turns=Turns())
+    await answered(talker(url, tenant.key), True, messages=[MOVED], user="42")
+    await answered(talker(url, tenant.key), False, messages=[MOVED], user="42")  # generated again: another turn
+    assert await said(client, used) == [*TURN, *TURN]
+
+
+async def test_a_turn_that_cannot_be_stored_is_told_of_without_its_words(open_proxy, tenant):
+    class Turns:
+        async def post(self, *_):
+            raise psycopg.errors.UniqueViolation("Key (text)=(I moved to Turin in May.) already exists.")
+
+    url, used = await open_proxy(turns=Turns())
+    with logged() as log:
+        assert await answered(talker(url, tenant.key), False, messages=[MOVED], user="42") == "How nice!"
+        await used.afterwards.settled()
+    assert '"event": "a turn was not stored"' in log.getvalue()
+    assert "Turin" not in log.getvalue()
 
 
 async def test_with_the_database_down_the_chat_goes_on(model, tmp_path):

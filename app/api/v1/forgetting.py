@@ -25,7 +25,8 @@ router = APIRouter(tags=["forgetting"])
 async def forget(body: ForgetBody, runtime: RuntimeDep, caller: CallerDep) -> Response:
     """Nothing is erased by likeness: a text must be given exactly, and if several entries have it, they are listed."""
     await runtime.recorder.settled()
-    done = await runtime.forgetting.forget(caller, body.space, body.to_domain(), dry_run=body.dry_run)
+    selector = body.to_domain(caller.space(body.space))
+    done = await runtime.forgetting.forget(caller, body.space, selector, dry_run=body.dry_run)
     return json_response(forgotten_json(done, dry_run=body.dry_run))
 
 

@@ -16,10 +16,7 @@ router = APIRouter(prefix="/jobs", tags=["jobs"])
 @router.get("", summary="List jobs, newest first", response_model=Page[JobReply])
 async def list_jobs(query: Annotated[JobsQuery, Query()], runtime: RuntimeDep, caller: CallerDep) -> Response:
     """Those that succeeded are kept for a day, those that failed for thirty."""
-    spaces = None if query.space is None else [query.space]
-    found = await runtime.jobs.listing(
-        caller, spaces=spaces, state=query.state, limit=query.limit + 1, before=query.cursor
-    )
+    found = await runtime.jobs.listing(caller, query.to_domain())
     return page_response(found, query.limit, job_json, lambda job: job.id.uuid)
 
 

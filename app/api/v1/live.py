@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 import orjson
+import structlog
 from fastapi import APIRouter, Request, Response
 
 from app.api.deps import CallerDep, Now, RuntimeDep
@@ -43,6 +44,10 @@ async def assemble_live(body: LiveBody, request: Request, runtime: RuntimeDep, c
     asked = live_request(body, caller, now)
     live, is_first = await runtime.live.assemble(asked)
     assembly_id = runtime.entries.new_id(IdKind.ASSEMBLY, asked.base.space.space_id)
+    structlog.contextvars.bind_contextvars(assembly=str(assembly_id))
+    if is_first:
+        runtime.traces.assembled(live.assembled.timings_ms)
+        runtime.metrics.assembled(live.assembled.timings_ms, live.assembled.degraded, live=True)
     if asked.base.record and is_first:
         runtime.recorder.submit(Logged(assembly_id, now, live.request, body.model_dump(mode="json"), live.assembled))
     if request.headers.get("accept", "").startswith("text/plain"):

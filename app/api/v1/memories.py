@@ -14,6 +14,7 @@ from app.api.v1.entry_replies import (
     erased_response,
     versions_response,
 )
+from app.api.v1.entry_sources import sources_response
 from app.domain.entries import Tier
 from app.schemas.common import Page, VersionsQuery
 from app.schemas.entries import (
@@ -26,6 +27,7 @@ from app.schemas.entries import (
     MemoryReply,
     Rejected,
 )
+from app.schemas.turns import SourcesReply
 
 router = APIRouter(prefix="/memories", tags=["memories"])
 
@@ -89,6 +91,11 @@ async def list_memory_versions(
 ) -> Response:
     found = await runtime.entries.history(caller, memory_id, limit=query.limit + 1, before=query.cursor)
     return versions_response(found, query)
+
+
+@router.get("/{id}/sources", summary="List the messages that a memory comes of", response_model=SourcesReply)
+async def list_memory_sources(memory_id: MemoryId, runtime: RuntimeDep, caller: CallerDep) -> Response:
+    return await sources_response(runtime, caller, memory_id)
 
 
 @router.post("/{id}/undo", summary="Undo the last change of a memory", response_model=MemoryReply)

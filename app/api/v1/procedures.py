@@ -14,6 +14,7 @@ from app.api.v1.entry_replies import (
     erased_response,
     versions_response,
 )
+from app.api.v1.entry_sources import sources_response
 from app.domain.entries import Tier
 from app.schemas.common import Page, VersionsQuery
 from app.schemas.entries import (
@@ -27,6 +28,7 @@ from app.schemas.entries import (
     ProcedureReply,
     Rejected,
 )
+from app.schemas.turns import SourcesReply
 
 router = APIRouter(prefix="/procedures", tags=["procedures"])
 
@@ -94,6 +96,11 @@ async def list_procedure_versions(
 ) -> Response:
     found = await runtime.entries.history(caller, procedure_id, limit=query.limit + 1, before=query.cursor)
     return versions_response(found, query)
+
+
+@router.get("/{id}/sources", summary="List the messages that a procedure comes of", response_model=SourcesReply)
+async def list_procedure_sources(procedure_id: ProcedureId, runtime: RuntimeDep, caller: CallerDep) -> Response:
+    return await sources_response(runtime, caller, procedure_id)
 
 
 @router.post("/{id}/undo", summary="Undo the last change of a procedure", response_model=ProcedureReply)

@@ -19,15 +19,13 @@ from app.schemas.turns import (
     messages_json,
     session_json,
 )
-from app.turns.service import session_position
 
 router = APIRouter(prefix="/sessions", tags=["sessions"])
 
 
 @router.get("", summary="List the sessions of a space, the latest first", response_model=Page[SessionReply])
 async def list_sessions(query: Annotated[SessionsQuery, Query()], runtime: RuntimeDep, caller: CallerDep) -> Response:
-    before = None if query.cursor is None else session_position(query.cursor)
-    found = await runtime.turns.sessions(caller.space(query.space), query.limit + 1, before)
+    found = await runtime.turns.sessions(query.to_domain(caller.space(query.space)))
     return page_response(found, query.limit, session_json, lambda s: f"{wire_time(s.last_at)} {s.id.uuid}")
 
 

@@ -5,7 +5,7 @@ from fastapi import APIRouter, Response
 from app.api.deps import CallerDep, RuntimeDep
 from app.api.replies import json_response
 from app.schemas.common import wire_time
-from app.schemas.tokens import TokenBody, TokenReply
+from app.schemas.tokens import KeyReply, TokenBody, TokenReply
 
 router = APIRouter(prefix="/tokens", tags=["tokens"])
 
@@ -23,4 +23,16 @@ async def create_token(body: TokenBody, runtime: RuntimeDep, caller: CallerDep) 
             "expires_at": issued.expires_at and wire_time(issued.expires_at),
         },
         201,
+    )
+
+
+@router.get("/current", summary="What the key that calls may do", response_model=KeyReply)
+async def read_current_key(caller: CallerDep) -> Response:
+    """Its role, the spaces that it is limited to, and when it expires; of keys and of tokens."""
+    return json_response(
+        {
+            "role": caller.role.label,
+            "spaces": None if caller.spaces is None else sorted(caller.spaces),
+            "expires_at": caller.expires_at and wire_time(caller.expires_at),
+        }
     )

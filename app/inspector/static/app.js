@@ -3,10 +3,10 @@
 import { Client, isAbort } from "./lib/api.js";
 import { here, hrefOf, note, takeKey } from "./lib/address.js";
 import { fill, h } from "./lib/dom.js";
-import { LANGUAGES, language, setLanguage, t, tValue } from "./lib/i18n.js";
+import { LANGUAGES, language, moment, setLanguage, t, tValue } from "./lib/i18n.js";
 import { drop, keep, key } from "./lib/session.js";
 import { THEMES, setTheme, theme } from "./lib/theme.js";
-import { button, dialog, errorPanel, field } from "./lib/widgets.js";
+import { button, dialog, empty, errorPanel, field } from "./lib/widgets.js";
 import { PAGES } from "./pages.js";
 
 const main = h("main", { id: "main", tabindex: -1 });
@@ -54,6 +54,25 @@ function signIn(reason) {
   });
 }
 
+/** Pages that are of no use with this key are not offered, and it is said what the key may do. */
+async function fitHeader() {
+  const whose = await api.whose();
+  for (const page of PAGES) {
+    const link = header.querySelector(`nav a[href="${hrefOf(page.name)}"]`);
+    if (link instanceof HTMLElement) link.hidden = !isFor(page, whose);
+  }
+  const isLimited = whose !== null && (whose.spaces !== null || whose.role !== "administrator");
+  const place = header.querySelector(".whose");
+  if (!place || !isLimited) return;
+  const until = whose.expires_at && t("whose.until", { at: moment(whose.expires_at) });
+  fill(place, [tValue("role", whose.role), ...(whose.spaces ?? []), until].filter(Boolean).join(" · "));
+}
+
+/** @param {import("./pages.js").Page} page @param {Api.KeyReply | null} whose */
+function isFor(page, whose) {
+  return whose === null || page.isFor === undefined || page.isFor(whose);
+}
+
 function drawHeader() {
   const { page } = here();
   const current = PAGES.find((one) => one.name === page) ?? PAGES[0];
@@ -64,6 +83,7 @@ function drawHeader() {
     h(
       "div",
       { class: "settings" },
+      h("span", { class: "whose" }),
       choice(t("shell.language"), LANGUAGES.map((name) => [name, name.toUpperCase()]), language(), (chosen) => {
         setLanguage(chosen);
         draw();
@@ -74,6 +94,7 @@ function drawHeader() {
         : button(t("shell.sign_out"), () => (drop(), location.reload()), { kind: "quiet" }),
     ),
   );
+  void fitHeader();
 }
 
 /** @param {string} label @param {readonly (readonly [string, string])[]} options @param {string} chosen @param {(value: string) => void} onchange */
@@ -95,13 +116,18 @@ async function draw() {
   drawHeader();
   const root = h("div", { class: "page", id: `page-${page.name}` });
   fill(main, root);
+  void api.whose().then((whose) => {
+    if (signal.aborted || isFor(page, whose)) return;
+    shown.abort();
+    fill(root, empty(t("whose.not_for", { spaces: (whose?.spaces ?? []).join(", ") })));
+  });
   try {
     await page.show({
       root,
       params,
       api,
       signal,
-      note: (changed) => !signal.aborted && note(page.name, changed),
+      note: (changed, more) => !signal.aborted && note(page.name, changed, more),
       announce: (text) => (spoken.textContent = text),
     });
   } catch (error) {

@@ -60,6 +60,13 @@ SELECT c.*, s.name AS space
  WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.turn = %(turn)s
  ORDER BY c.id;
 
+-- questions_of --
+SELECT c.*, s.name AS space
+  FROM corrections c
+  JOIN spaces s ON s.tenant_id = c.tenant_id AND s.id = c.space_id
+ WHERE c.tenant_id = %(tenant_id)s AND c.space_id = %(space_id)s AND c.turn = %(turn)s AND c.asked IS NOT NULL
+ ORDER BY c.id;
+
 -- answer --
 -- What was asked is gone; the next prompt need not ask any more. The question goes with the entries of the answer.
 UPDATE corrections q

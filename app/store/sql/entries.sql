@@ -56,6 +56,7 @@ SELECT e.*, s.name AS space
    AND (%(category)s::text IS NULL OR e.category = %(category)s::text)
    AND (%(tag)s::text IS NULL OR %(tag)s::text = ANY(e.tags))
    AND (%(scope)s::text IS NULL OR e.scope = %(scope)s::text)
+   AND (%(unresolved)s::boolean IS NULL OR e.unresolved = %(unresolved)s::boolean)
  ORDER BY e.id DESC
  LIMIT %(limit)s;
 
@@ -295,10 +296,9 @@ DELETE FROM corrections
 -- Logged requests hold what was asked: a query or a batch, and the history of the conversation.
 DELETE FROM assemblies a
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s
-   AND EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS t(text)
-                WHERE strpos(lower(a.request ->> 'query'), t.text) > 0
-                   OR EXISTS (SELECT FROM jsonb_path_query(a.request, '$.*[*].text') AS said
-                               WHERE strpos(lower(said #>> '{}'), t.text) > 0));
+   AND EXISTS (SELECT FROM lower(asked_in(a.request)) AS said
+                CROSS JOIN unnest(%(texts)s::text[]) AS t(text)
+                WHERE strpos(said, t.text) > 0);
 
 -- take_proposals --
 -- The pending proposals of the space, oldest first; they are gone afterwards.

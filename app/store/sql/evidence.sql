@@ -10,6 +10,15 @@ SELECT * FROM memory_evidence
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND entry = %(id)s AND content IS NOT NULL
  ORDER BY said_at, message, key;
 
+-- bases_of_entries --
+-- The messages that some entries rest on, the latest first.
+SELECT turn, message, max(said_at) AS said_at, max(content ->> 'source') AS source
+  FROM memory_evidence
+ WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND entry = ANY(%(ids)s::uuid[]) AND content IS NOT NULL
+ GROUP BY turn, message
+ ORDER BY max(said_at) DESC, message DESC
+ LIMIT %(limit)s;
+
 -- is_derived --
 SELECT 1 FROM derived_entries WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
 

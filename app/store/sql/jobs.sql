@@ -21,6 +21,22 @@ SELECT j.*, p.name AS space, j.state = 'waiting' AND j.id IN (SELECT job FROM in
  ORDER BY j.id DESC
  LIMIT %(limit)s;
 
+-- jobs_of_subjects --
+-- As list_jobs, of some turns or conversations: the primary key leads to the jobs of their spaces.
+WITH in_hand AS MATERIALIZED (
+    SELECT (args ->> 'job')::uuid AS job FROM queue.procrastinate_jobs WHERE status = 'doing' AND worker_id IS NOT NULL
+)
+SELECT j.*, p.name AS space, j.state = 'waiting' AND j.id IN (SELECT job FROM in_hand) AS is_running
+  FROM unnest(%(subject_spaces)s::uuid[], %(subjects)s::uuid[]) AS wanted(space_id, subject)
+  JOIN jobs j ON j.tenant_id = %(tenant_id)s AND j.space_id = wanted.space_id AND j.subject = wanted.subject
+  JOIN spaces p ON p.tenant_id = j.tenant_id AND p.id = j.space_id
+ WHERE (%(spaces)s::text[] IS NULL OR p.name = ANY(%(spaces)s::text[]))
+   AND (%(state)s::text IS NULL OR j.state = %(state)s)
+   AND (%(is_running)s::boolean IS NULL OR (j.id IN (SELECT job FROM in_hand)) = %(is_running)s)
+   AND (%(before)s::uuid IS NULL OR j.id < %(before)s)
+ ORDER BY j.id DESC
+ LIMIT %(limit)s;
+
 -- awaited --
 -- An earlier turn of the space that is still to be remembered; one that keeps failing is not waited for.
 SELECT 1 FROM jobs

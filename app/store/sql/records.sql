@@ -39,7 +39,8 @@ VALUES (%(tenant_id)s, %(space_id)s, %(id)s, %(version)s, %(kind)s, %(subjects)s
         %(recorded_at)s, %(reason)s);
 
 -- erase_record --
-DELETE FROM record_versions WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+DELETE FROM record_versions WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s
+RETURNING text;
 
 -- open_records --
 -- What holds in one space at a moment, the latest first.

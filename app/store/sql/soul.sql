@@ -37,4 +37,5 @@ VALUES (%(tenant_id)s, %(space_id)s, %(id)s, %(version)s, %(name)s, %(text)s, %(
         %(recorded_at)s, %(reason)s);
 
 -- erase --
-DELETE FROM soul_blocks WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s;
+DELETE FROM soul_blocks WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND id = %(id)s
+RETURNING text;

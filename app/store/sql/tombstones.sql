@@ -11,6 +11,11 @@ VALUES (%(tenant_id)s, decode(replace(gen_random_uuid()::text || gen_random_uuid
 SELECT digest, entry, created_at FROM tombstones
  WHERE tenant_id = %(tenant_id)s AND space_id = %(space_id)s AND digest = ANY(%(digests)s::bytea[]);
 
+-- erased --
+SELECT digest, max(created_at) FROM tombstones
+ WHERE tenant_id = %(tenant_id)s AND space_id = ANY(%(space_ids)s::uuid[]) AND kind = 'erased'
+ GROUP BY digest;
+
 -- bury --
 INSERT INTO tombstones (tenant_id, space_id, digest, kind, entry, created_at)
 SELECT %(tenant_id)s, %(space_id)s, t.digest, t.kind, t.entry, %(now)s

@@ -117,6 +117,13 @@ SELECT b.viewer
 SELECT m.*, p.name AS space FROM messages m JOIN spaces p ON p.tenant_id = m.tenant_id AND p.id = m.space_id
  WHERE m.tenant_id = %(tenant_id)s AND m.space_id = %(space_id)s AND m.id = %(id)s AND m.deleted_at IS NULL;
 
+-- find_messages --
+-- Messages of several spaces, those that were deleted included.
+SELECT m.*, p.name AS space
+  FROM unnest(%(space_ids)s::uuid[], %(ids)s::uuid[]) AS wanted(space_id, id)
+  JOIN messages m ON m.tenant_id = %(tenant_id)s AND m.space_id = wanted.space_id AND m.id = wanted.id
+  JOIN spaces p ON p.tenant_id = m.tenant_id AND p.id = m.space_id;
+
 -- list_messages --
 SELECT m.*, p.name AS space
   FROM (SELECT * FROM messages m
@@ -124,6 +131,7 @@ SELECT m.*, p.name AS space
            AND (%(session)s::uuid IS NULL OR m.session = %(session)s)
            AND (%(since)s::timestamptz IS NULL OR m.said_at >= %(since)s)
            AND (%(until)s::timestamptz IS NULL OR m.said_at < %(until)s)
+           AND (%(author)s::text IS NULL OR m.author_id = %(author)s OR m.author_name = %(author)s)
            AND (%(before)s::uuid IS NULL OR m.id < %(before)s)
          ORDER BY m.tenant_id DESC, m.space_id DESC, m.id DESC
          LIMIT %(limit)s) AS m
@@ -162,6 +170,7 @@ SELECT m.*, p.name AS space
  WHERE (%(session)s::uuid IS NULL OR m.session = %(session)s)
    AND (%(since)s::timestamptz IS NULL OR m.said_at >= %(since)s)
    AND (%(until)s::timestamptz IS NULL OR m.said_at < %(until)s)
+   AND (%(author)s::text IS NULL OR m.author_id = %(author)s OR m.author_name = %(author)s)
  ORDER BY s.bm25_score DESC, m.id DESC
  LIMIT %(limit)s;
 
@@ -261,11 +270,18 @@ VALUES (%(tenant_id)s, %(space_id)s, %(id)s, now())
 SELECT s.*, p.name AS space,
        (SELECT count(*) FROM messages m
          WHERE m.tenant_id = s.tenant_id AND m.space_id = s.space_id AND m.session = s.id AND m.deleted_at IS NULL
-       ) AS messages
+       ) AS messages,
+       (SELECT left(m.text, 200) FROM messages m
+         WHERE m.tenant_id = s.tenant_id AND m.space_id = s.space_id AND m.session = s.id AND m.deleted_at IS NULL
+           AND m.text <> ''
+         ORDER BY m.said_at DESC, m.id DESC
+         LIMIT 1) AS latest
   FROM sessions s
   JOIN spaces p ON p.tenant_id = s.tenant_id AND p.id = s.space_id
  WHERE s.tenant_id = %(tenant_id)s AND s.space_id = %(space_id)s
    AND (%(id)s::uuid IS NULL OR s.id = %(id)s)
+   AND (%(since)s::timestamptz IS NULL OR s.last_at >= %(since)s)
+   AND (%(until)s::timestamptz IS NULL OR s.started_at < %(until)s)
    AND (%(last_at)s::timestamptz IS NULL OR (s.last_at, s.id) < (%(last_at)s::timestamptz, %(before)s::uuid))
  ORDER BY s.last_at DESC, s.id DESC
  LIMIT %(limit)s;
@@ -335,7 +351,8 @@ SELECT t.*, p.name AS space, s.name AS session_name
   JOIN sessions s ON s.tenant_id = t.tenant_id AND s.space_id = t.space_id AND s.id = t.session
  WHERE t.tenant_id = %(tenant_id)s AND t.recorded_at < %(until)s
  ORDER BY t.recorded_at, t.id
- LIMIT %(limit)s;
+ LIMIT %(limit)s
+   FOR UPDATE OF t SKIP LOCKED;
 
 -- old_messages --
 SELECT m.*, p.name AS space

@@ -24,6 +24,7 @@ from ricordo_client.models import (
     Found,
     HistorySettings,
     Job,
+    Key,
     LivePlan,
     LoggedAssembly,
     Message,
@@ -35,6 +36,7 @@ from ricordo_client.models import (
     Said,
     Session,
     SoulBlock,
+    Sources,
     Space,
     StateRecord,
     Token,
@@ -413,15 +415,28 @@ def entries(
     tag: str | None = None,
     scope: str | None = None,
     status: str | None = None,
+    unresolved: bool | None = None,
 ) -> Call[Page[Entry]]:
     """The entries of a tier, newest first."""
-    params = {"space": space, "category": category, "tag": tag, "scope": scope, "status": status}
+    params = {
+        "space": space,
+        "category": category,
+        "tag": tag,
+        "scope": scope,
+        "status": status,
+        "unresolved": unresolved,
+    }
     return _read(Page[Entry], f"/{tier}", params)
 
 
 def entry_versions(id: str) -> Call[Page[Entry]]:  # noqa: A002 - the API's name for it
     """The versions of an entry, newest first."""
     return _read(Page[Entry], f"{_item(id)}/versions", {})
+
+
+def entry_sources(id: str) -> Call[Sources]:  # noqa: A002 - the API's name for it
+    """The messages that an entry comes of."""
+    return _read(Sources, f"{_item(id)}/sources")
 
 
 def correct(
@@ -499,6 +514,7 @@ def forget(
     ids: Sequence[str] | None = None,
     content: str | None = None,
     turn: str | None = None,
+    session: str | None = None,
     author: Author | Json | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
@@ -512,6 +528,7 @@ def forget(
         "ids": ids,
         "content": content,
         "turn": turn,
+        "session": session,
         "author": author,
         "since": since,
         "until": until,
@@ -602,11 +619,13 @@ def messages(
     *,
     query: str | None = None,
     session: str | None = None,
+    author: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Call[Page[Message]]:
     """Past messages, newest first; with a `query` those that have its words, best first."""
-    params = {"space": space, "query": query, "session": session, "from": _time(since), "to": _time(until)}
+    times = {"from": _time(since), "to": _time(until)}
+    params = {"space": space, "query": query, "session": session, "author": author, **times}
     return _read(Page[Message], "/messages", params)
 
 
@@ -636,9 +655,9 @@ def turn(id: str) -> Call[Turn]:  # noqa: A002 - the API's name for it
     return _read(Turn, f"/turns/{_quoted(id)}")
 
 
-def sessions(space: str) -> Call[Page[Session]]:
-    """The sessions of a space, the latest first."""
-    return _read(Page[Session], "/sessions", {"space": space})
+def sessions(space: str, *, since: datetime | None = None, until: datetime | None = None) -> Call[Page[Session]]:
+    """The sessions of a space, the latest first: those that went on since then, and had begun before."""
+    return _read(Page[Session], "/sessions", {"space": space, "from": _time(since), "to": _time(until)})
 
 
 def session(id: str, *, space: str | None = None) -> Call[Session]:  # noqa: A002 - the API's name for it
@@ -766,6 +785,11 @@ def issue_token(space: str, role: Literal["reader", "writer"], *, minutes: int |
     return Call(Token, "POST", "/tokens", body={"space": space, "role": role, "minutes": minutes})
 
 
+def current_key() -> Call[Key]:
+    """What the key of this client may do, where, and until when."""
+    return _read(Key, "/tokens/current")
+
+
 def assemblies(space: str) -> Call[Page[AssemblySummary]]:
     """The log of assemblies of a space, newest first."""
     return _read(Page[AssemblySummary], "/assemblies", {"space": space})
@@ -786,9 +810,11 @@ def job(id: str) -> Call[Job]:  # noqa: A002 - the API's name for it
     return _read(Job, f"/jobs/{_quoted(id)}")
 
 
-def jobs(*, space: str | None = None, state: str | None = None) -> Call[Page[Job]]:
-    """The work on what was said, newest first."""
-    return _read(Page[Job], "/jobs", {"space": space, "state": state})
+def jobs(
+    *, space: str | None = None, state: str | None = None, subject: Sequence[str] | None = None
+) -> Call[Page[Job]]:
+    """The work on what was said, newest first; of some turns and conversations by their ids."""
+    return _read(Page[Job], "/jobs", {"space": space, "state": state, "subject": subject})
 
 
 def retry_job(id: str) -> Call[Job]:  # noqa: A002 - the API's name for it

@@ -24,6 +24,10 @@ from ricordo_client.models import Page
 
 TIMEOUT_S = 10.0
 RETRIES = 2
+ANSWER_BYTES = 1 << 26
+"""No answer of a service is so long."""
+
+_TOO_LONG = Lost(f"the answer has more than {ANSWER_BYTES:,} bytes: another server answers at this URL")
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 ItemT = TypeVar("ItemT")
@@ -52,6 +56,7 @@ class _Calls:
     erase_entry = Endpoint(calls.erase_entry)
     entries = Pages(calls.entries)
     entry_versions = Pages(calls.entry_versions)
+    entry_sources = Endpoint(calls.entry_sources)
     correct = Endpoint(calls.correct)
     clarify = Endpoint(calls.clarify)
     correction = Endpoint(calls.correction)
@@ -91,6 +96,7 @@ class _Calls:
     history_settings = Endpoint(calls.history_settings)
     set_history_days = Endpoint(calls.set_history_days)
     issue_token = Endpoint(calls.issue_token)
+    current_key = Endpoint(calls.current_key)
     assemblies = Pages(calls.assemblies)
     assembly = Endpoint(calls.assembly)
     replay = Endpoint(calls.replay)
@@ -186,6 +192,8 @@ class Ricordo(_Calls):
                     body += part
                     if time.monotonic() > ends:
                         return _late(step)
+                    if len(body) > ANSWER_BYTES:
+                        return _TOO_LONG
                 return _reply(response, bytes(body))
         except httpx.TimeoutException:
             return _late(step)
@@ -249,12 +257,20 @@ class AsyncRicordo(_Calls):
 
     async def _send(self, step: Send) -> Outcome:
         try:
-            response = await asyncio.wait_for(self._http.request(**_request(step)), step.timeout_s)
+            return await asyncio.wait_for(self._read(step), step.timeout_s)
         except (TimeoutError, httpx.TimeoutException):
             return _late(step)
         except httpx.HTTPError as error:
             return _lost(error)
-        return _reply(response, response.content)
+
+    async def _read(self, step: Send) -> Outcome:
+        async with self._http.stream(**_request(step)) as response:
+            body = bytearray()
+            async for part in response.aiter_bytes():
+                body += part
+                if len(body) > ANSWER_BYTES:
+                    return _TOO_LONG
+            return _reply(response, bytes(body))
 
     async def _awalk(self, call: Call[Page[ItemT]], /) -> AsyncIterator[ItemT]:
         page = await self._arun(call)

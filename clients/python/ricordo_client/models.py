@@ -148,6 +148,29 @@ class Message(Record):
     edited_at: datetime | None = None
 
 
+class Source(Record):
+    """A message that an entry comes of.
+
+    Attributes:
+        position: Among the messages of its turn, from 0.
+        state: `said`, `changed`, `deleted`, `purged` or `out_of_reach`.
+        message: None unless there is a text that may be read.
+    """
+
+    id: str
+    turn: str | None = None
+    position: int | None = None
+    at: datetime | None = None
+    state: str
+    message: Message | None = None
+
+
+class Sources(Record):
+    """The messages that an entry comes of, the latest first."""
+
+    items: list[Source]
+
+
 class Correction(Record):
     """What came of a correction.
 
@@ -202,6 +225,7 @@ class Session(Record):
     started_at: datetime
     last_at: datetime
     messages: int
+    latest: str | None = None
     conversations: list[dict[str, Any]] = []
 
 
@@ -247,6 +271,14 @@ class Space(Record):
     name: str
     created_at: datetime | None = None
     entries: dict[str, int] = {}
+
+
+class Key(Record):
+    """What a key may do. `spaces` are the only ones it reaches; None for all of its tenant."""
+
+    role: str
+    spaces: list[str] | None
+    expires_at: datetime | None
 
 
 class Token(Record):

@@ -85,3 +85,17 @@ def test_no_text_breaks_the_rules_of_reading(said):
     reading = read(said)
     assert reading.statement is None or reading.statement.strip()
     assert (reading.new is None) or (reading.old is not None)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I'm not going to", "It is not here", "They could not care", "Lui non viene", "Raději ne dnes", "But not today"],
+)
+def test_a_verb_that_is_denied_names_nothing_that_is_right(said):
+    assert read(said).new is None
+
+
+@pytest.mark.parametrize("said", ["Ada not Anna", "Ada, not Anna", "Ada, non Anna", "Ada, ne Anna"])
+def test_two_names_are_one(said):
+    reading = read(said)
+    assert (reading.old, reading.new) == ("Anna", "Ada")

@@ -1,14 +1,11 @@
 import asyncio
-import time
 from collections.abc import AsyncIterator
 
 import numpy as np
 import pytest
 
 from app.embedding.bundled import BundledEmbedder
-
-PATIENCE = 5
-"""The machine that runs the tests may be busy: bounds are this many times what was measured."""
+from app.embedding.models import BUNDLED
 
 
 @pytest.fixture(scope="module")
@@ -20,24 +17,23 @@ async def embedder() -> AsyncIterator[BundledEmbedder]:
 
 
 async def test_the_event_loop_runs_on_while_a_thousand_documents_are_embedded(embedder: BundledEmbedder):
+    before = embedder.counts.batches
     importing = asyncio.create_task(embedder.embed_documents([f"Ana has {n} cats and a dog" for n in range(1000)]))
-    delays: list[float] = []
+    turns = 0
     while not importing.done():
-        before = time.perf_counter()
         await asyncio.sleep(0)
-        delays.append(time.perf_counter() - before)
+        turns += 1
     assert (await importing).shape == (1000, 512)
-    assert max(delays) < 0.03 * PATIENCE
-    assert np.median(delays) < 0.001 * PATIENCE
+    assert turns > 10 * (embedder.counts.batches - before)  # a blocked loop turns once or twice a batch
 
 
 @pytest.mark.parametrize(
     "text", ["the house in Turin " * 55_000, "字" * 1_000_000, "a " * 500_000, "\ufdfa" * 1_000_000]
 )
-async def test_a_megabyte_of_text_costs_bounded_time(embedder: BundledEmbedder, text: str):
-    before = time.perf_counter()
+async def test_of_a_megabyte_the_model_reads_its_windows_alone(embedder: BundledEmbedder, text: str):
+    before = embedder.counts.texts
     await embedder.embed_documents([text])
-    assert time.perf_counter() - before < 0.3 * PATIENCE
+    assert embedder.counts.texts - before <= BUNDLED.document_windows.max_windows
 
 
 async def test_what_lies_behind_the_last_window_is_ignored(embedder: BundledEmbedder):

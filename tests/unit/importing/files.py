@@ -1,8 +1,10 @@
 """Small files as other programs write them."""
 
 import base64
+import io
 import json
 import struct
+import zipfile
 import zlib
 from itertools import count
 from zoneinfo import ZoneInfo
@@ -52,17 +54,42 @@ def card(**data) -> dict:
     return {"spec": "chara_card_v2", "spec_version": "2.0", "data": given}
 
 
-def png(**chunks) -> bytes:
+def coded(one) -> bytes:
+    """A card as it stands in a PNG."""
+    return base64.b64encode(json.dumps(one).encode())
+
+
+TEXT_CHUNKS = {
+    "tEXt": lambda name, text: name + b"\0" + text,
+    "zTXt": lambda name, text: name + b"\0\0" + zlib.compress(text),
+    "iTXt": lambda name, text: name + b"\0\0\0en\0Charakter\0" + text,
+    "iTXt compressed": lambda name, text: name + b"\0\1\0\0\0" + zlib.compress(text),
+}
+
+
+def png(kind="tEXt", **chunks) -> bytes:
     """A picture of one pixel with text chunks."""
+    return picture(*((kind[:4].encode(), TEXT_CHUNKS[kind](n.encode(), coded(one))) for n, one in chunks.items()))
+
+
+def picture(*chunks) -> bytes:
+    """A picture of one pixel with chunks after its header."""
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         body = kind + content
         return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))
 
-    texts = [
-        chunk(b"tEXt", name.encode() + b"\0" + base64.b64encode(json.dumps(one).encode()))
-        for name, one in chunks.items()
-    ]
     header = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
     pixel = chunk(b"IDAT", zlib.compress(b"\0\0"))
-    return b"\x89PNG\r\n\x1a\n" + header + b"".join(texts) + pixel + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + header + b"".join(chunk(*one) for one in chunks) + pixel + chunk(b"IEND", b"")
+
+
+def zipped(**members) -> bytes:
+    """A zip of files by name, `__` for a dot."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as into:
+        for name, content in members.items():
+            into.writestr(
+                name.replace("__", "."), content if isinstance(content, (bytes, str)) else json.dumps(content)
+            )
+    return packed.getvalue()

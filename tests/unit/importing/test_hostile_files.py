@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+import zlib
 from contextlib import suppress
 
 import pytest
@@ -13,7 +14,7 @@ from app.importing import streams
 from app.importing.formats import Format, format_of
 from app.importing.items import BrokenFileError, Exchange
 from app.importing.scanning import Scanner, rows
-from tests.unit.importing.files import conversation, items, png
+from tests.unit.importing.files import conversation, items, picture, png, zipped
 
 
 def read(path, kind=Format.CHATGPT) -> list:
@@ -69,7 +70,13 @@ def test_archives_that_are_none_and_damaged_ones(tmp_path):
     assert "no zip archive" in broken(read(path))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("other.json", "[]")
-    assert "no conversations.json" in broken(read(path))
+    assert "nothing that can be read as chatgpt" in broken(read(path))
+    with pytest.raises(BrokenFileError, match="holds neither"):
+        format_of(path)
+    path.write_bytes(zipped(a__txt="Ana: Hi", b__txt="Ben: Ho"))
+    with pytest.raises(BrokenFileError, match="nor one chat"):
+        format_of(path)
+    assert "nothing that can be read as mem0" in broken(read(path, Format.MEM0))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("conversations.json", json.dumps([conversation(("user", "a" * 5_000))]))
     content = bytearray(path.read_bytes())
@@ -88,6 +95,11 @@ def test_archives_that_are_none_and_damaged_ones(tmp_path):
         b"\x89PNG\r\n\x1a\n\xff\xff\xff\xfftEXt",
         b"\x89PNG\r\n\x1a\n",
         png().replace(b"IDAT", b"tEXt").replace(b"IDAT", b""),
+        picture((b"zTXt", b"chara\0\0no zlib")),
+        picture((b"zTXt", b"chara\0")),
+        picture((b"iTXt", b"chara\0\1")),
+        picture((b"iTXt", b"chara\0\1\0\0\0no zlib")),
+        picture((b"zTXt", b"chara\0\0" + zlib.compress(bytes(1 << 27)))),
     ],
 )
 def test_pictures_without_a_character(tmp_path, content):

@@ -2,13 +2,24 @@
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.importing.formats import Format, format_of
+from app.importing.formats import Format, format_of, opened_items
 from app.importing.items import Block, BrokenFileError, Exchange, Fact, LeftOut
-from tests.unit.importing.files import bad, card, conversation, items, message, png
+from tests.unit.importing.files import (
+    TEXT_CHUNKS,
+    bad,
+    card,
+    choices,
+    conversation,
+    items,
+    message,
+    png,
+    zipped,
+)
 
 
 @pytest.fixture
@@ -109,13 +120,25 @@ def test_lore_has_its_keys_as_tags_and_what_is_switched_off_stays_out(written):
     assert bad(found) == [("entry 3", "content is not a text")]
 
 
-@pytest.mark.parametrize("as_picture", [False, True])
-def test_a_card_is_a_soul_and_its_book_is_lore(written, as_picture):
+PICTURES = {kind: partial(png, kind) for kind in TEXT_CHUNKS}
+
+
+def charx(ccv3, **_):
+    """A card in an archive, with a picture of it."""
+    return zipped(**{"card__json": ccv3, "assets/icon/main__png": b"\x89PNG"})
+
+
+def charx_behind_a_picture(ccv3, **_):
+    return b"\xff\xd8\xff\xe0 a photo" + charx(ccv3)
+
+
+@pytest.mark.parametrize("packed", [None, *PICTURES.values(), charx, charx_behind_a_picture])
+def test_a_card_is_a_soul_and_its_book_is_lore(written, packed):
     one = card(
         first_mes="Hello, {{user}}.", system_prompt="Stay in role.",
         character_book={"entries": [{"keys": ["Calypso"], "content": "{{char}}'s ship.", "enabled": True}]},
     )  # fmt: skip
-    path = written(png(chara={"data": {"name": "Old"}}, ccv3=one) if as_picture else one)
+    path = written(packed(chara={"data": {"name": "Old"}}, ccv3=one) if packed else one)
     assert format_of(path) is Format.CARD
     found = items(path, Format.CARD, space=None)
     blocks = [(one.space, one.name, one.text) for one in found if isinstance(one, Block)]
@@ -128,11 +151,31 @@ def test_a_card_is_a_soul_and_its_book_is_lore(written, as_picture):
     assert [(one.space, one.body["text"]) for one in found if isinstance(one, Fact)] == [("lore:Mira", "Mira's ship.")]
 
 
+def test_of_a_card_of_the_third_version_the_nickname_speaks_and_decorators_go(written):
+    book = {
+        "entries": [
+            {"keys": ["Calypso"], "content": "@@depth 4\n@@role user\n{{CHAR}} owns the Calypso.", "enabled": True}
+        ]
+    }
+    one = card(nickname="Captain", character_book=book) | {"spec": "chara_card_v3"}
+    found = items(written(one), Format.CARD, space=None)
+    assert next(one.text for one in found if isinstance(one, Block)) == "Captain is a captain."
+    assert [(one.space, one.body["text"]) for one in found if isinstance(one, Fact)] == [
+        ("lore:Mira", "Captain owns the Calypso.")
+    ]
+
+
 WHATSAPP = """[13/05/24, 21:15:03] Ana: I moved to Turin.
 It is lovely.
 [13/05/24, 21:16:00] Messages and calls are end-to-end encrypted.
 [13/05/24, 21:16:30] Ben: \u200eimage omitted
 [13/05/24, 21:17:00] Ben: Nice: really!
+"""
+WITH_FILES = """[13/05/24, 21:15:03] Ana: \u200e<attached: 0001-PHOTO.jpg>
+[13/05/24, 21:15:04] Ana: \u200e<allegato: 0002-AUDIO.opus>
+[13/05/24, 21:15:05] Ana: My garden!
+[13/05/24, 21:16:00] Ben: IMG-20240513-WA0001.jpg (file attached)
+And mine: see garden.org (it is new)
 """
 IRC = """--- Log opened Mon May 13 20:00:00 2024
 21:15 <@ana> I moved to Turin.
@@ -165,6 +208,34 @@ def test_logs_of_many_shapes(written, log, expected):
     for one, (_, _, clock) in zip(found, expected, strict=True):
         assert one.get("at", "").startswith(f"2024-05-13T{clock}" if clock else "")
         assert ("at" in one) == (clock is not None)
+
+
+def test_of_files_that_were_sent_only_the_captions_are_read(written):
+    found = items(written(WITH_FILES, "log.txt"), Format.CHAT)
+    assert said(found) == [[("user", "My garden!"), ("user", "And mine: see garden.org (it is new)")]]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"_chat__txt": WHATSAPP, "0001-PHOTO__jpg": b"\xff\xd8", "notes__txt": "not this"},
+        {"WhatsApp Chat mit Ana__txt": WHATSAPP, "notes__txt": "not this"},
+        {"kitchen__txt": WHATSAPP},
+    ],
+)
+def test_a_chat_is_read_out_of_its_archive(written, members):
+    path = written(zipped(**members), "WhatsApp Chat with Ana.zip")
+    assert format_of(path) is Format.CHAT
+    found = items(path, Format.CHAT)
+    assert said(found) == said(items(written(WHATSAPP, "log.txt"), Format.CHAT))
+
+
+def test_how_much_of_an_archive_was_read_is_told(written):
+    path = written(zipped(conversations__json=[conversation(("user", "Hi" * 50_000))]), "export.zip")
+    with opened_items(path, Format.CHATGPT, choices()) as (found, progress):
+        assert progress() == 0
+        assert list(found)
+        assert progress() == 1
 
 
 def test_the_zone_the_agent_and_the_order_of_dates_can_be_said(written):

@@ -301,10 +301,10 @@ def test_a_text_without_words_has_no_terms(text: str):
 )
 def test_a_megabyte_costs_bounded_time_and_terms(unit: str):
     text = unit * (1_000_000 // len(unit))
-    before = time.perf_counter()
+    before = time.process_time()
     found = document_terms(text)
     sought = query_terms(text)
-    assert time.perf_counter() - before < 2
+    assert time.process_time() - before < 2
     assert len(found.frequencies) <= MAX_DOCUMENT_TERMS
     assert found.length_words <= MAX_DOCUMENT_WORDS
     assert len({word for _, _, word in sought}) <= MAX_QUERY_WORDS

@@ -77,9 +77,9 @@ def test_long_runs_of_blanks_are_never_counted_below_their_worth(official_encodi
 @pytest.mark.parametrize("text", ["a", " ", "\t", "!", "字", "😀", "\u0301", "word "], ids=ascii)
 def test_a_megabyte_takes_bounded_time_and_does_not_overflow(text: str):
     count = token_counter("o200k_base")
-    before = time.perf_counter()
+    before = time.process_time()
     assert count((text * 1_000_000)[:1_000_000] + "x") > 1_000
-    assert time.perf_counter() - before < 4
+    assert time.process_time() - before < 4
 
 
 def test_an_unknown_encoding_is_refused_with_the_names_of_the_known():

@@ -34,10 +34,13 @@ export function go(page, params) {
  * Say in the address what is shown already; the page is not built anew.
  * @param {string} page
  * @param {URLSearchParams} params
+ * @param {{replace?: boolean}} [more] `replace`: as the same step of the browser's history as the last.
  */
-export function note(page, params) {
+export function note(page, params, { replace = false } = {}) {
   const href = hrefOf(page, params);
-  if (href !== location.hash) history.pushState(null, "", href);
+  if (href === location.hash) return;
+  if (replace) history.replaceState(null, "", href);
+  else history.pushState(null, "", href);
 }
 
 /** Take a key that was handed over in the address (`#key=…`, `#token=…`) out of it, and out of the history's entry. */

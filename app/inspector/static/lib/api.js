@@ -28,9 +28,21 @@ export class Problem extends Error {
 /** Asks for a key until there is one; null if whoever looks gives up. @typedef {(reason: string) => Promise<string | null>} AskForKey */
 
 export class Client {
+  /** @type {Map<string, Promise<Api.KeyReply | null>>} */
+  #known = new Map();
+
   /** @param {AskForKey} askForKey */
   constructor(askForKey) {
     this.askForKey = askForKey;
+  }
+
+  /** What the key may do; null without one, or when nobody says so. Unlike a call it asks for no other key. */
+  async whose() {
+    const used = key();
+    if (used === null) return null;
+    const known = this.#known.get(used) ?? whoseIs(used).catch(() => null);
+    this.#known.set(used, known);
+    return known;
   }
 
   /** @param {string} path @param {Call} [call] */
@@ -95,6 +107,14 @@ function request(method, call) {
   const init = { method, headers, body, cache: "no-store", credentials: "omit" };
   if (call.signal) init.signal = call.signal;
   return init;
+}
+
+/** @param {string} used @returns {Promise<Api.KeyReply | null>} */
+async function whoseIs(used) {
+  const init = request("GET", {});
+  init.headers.set("Authorization", `Bearer ${used}`);
+  const response = await sent("../api/v1/tokens/current", init);
+  return response.ok ? response.json() : null;
 }
 
 /** @param {string} url @param {RequestInit} init */

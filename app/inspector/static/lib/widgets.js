@@ -93,10 +93,11 @@ export function check(label, checked, onchange, { hint, name } = {}) {
 export function showErrors(form, errors) {
   for (const old of form.querySelectorAll("[data-field]")) mark(old, "");
   return errors.filter((error) => {
-    const found = [...form.querySelectorAll("[data-field]")].find((candidate) => {
-      const name = candidate.getAttribute("data-field") ?? "";
+    const nameOf = (/** @type {Element} */ candidate) => candidate.getAttribute("data-field") ?? "";
+    const found = [...form.querySelectorAll("[data-field]")].filter((candidate) => {
+      const name = nameOf(candidate);
       return error.field === name || (name !== "" && /^[[.]/.test(error.field.slice(name.length)) && error.field.startsWith(name));
-    });
+    }).sort((a, b) => nameOf(b).length - nameOf(a).length)[0];
     if (found) mark(found, error.message);
     return !found;
   });
@@ -104,8 +105,8 @@ export function showErrors(form, errors) {
 
 /** @param {Element} element @param {string} message */
 function mark(element, message) {
-  const place = element.querySelector(".error");
-  const control = element.querySelector("input, textarea, select");
+  const place = element.querySelector(":scope > .error");
+  const control = element.matches("fieldset") ? null : element.querySelector("input, textarea, select");
   if (!(place instanceof HTMLElement)) return;
   place.textContent = message;
   place.hidden = !message;
@@ -205,6 +206,17 @@ export function table(caption, columns, rows) {
       h("tbody", {}, rows.map((row) => h("tr", {}, columns.map((column) => h("td", { "data-kind": column.kind, "data-title": column.title }, column.cell(row)))))),
     ),
   );
+}
+
+/** On a phone each row of the table is a block of its own. @param {HTMLElement} made By `table`. */
+export function stacked(made) {
+  made.classList.add("stacked");
+  return made;
+}
+
+/** The part of an id that tells it from its neighbours: before it is the time, after it the space. @param {string} id */
+export function shortId(id) {
+  return h("code", { title: id }, `${id.slice(0, 4)}…${id.slice(22, 30)}`);
 }
 
 /** Names and values. @param {readonly (readonly [string, Children])[]} pairs */

@@ -4,7 +4,8 @@ import { fill, freshId, h } from "../lib/dom.js";
 import { isAbort, Problem } from "../lib/api.js";
 import { moment, number, t, tValue } from "../lib/i18n.js";
 import { every } from "../lib/every.js";
-import { button, empty, errorPanel, field, loading, pager, panel, showErrors, table, tag, toast } from "../lib/widgets.js";
+import { hrefOf } from "../lib/address.js";
+import { button, empty, errorPanel, field, loading, pager, panel, shortId, showErrors, stacked, table, tag, toast } from "../lib/widgets.js";
 
 /** @typedef {import("../pages.js").View} View */
 
@@ -25,6 +26,9 @@ async function show(view) {
   /** @type {Api.JobReply[]} */
   let found = [];
 
+  const whose = await view.api.whose();
+  const mayRetry = whose === null || whose.role !== "reader";
+
   const load = async () => {
     /** @type {Api.JobReply[]} */
     const items = [];
@@ -32,7 +36,7 @@ async function show(view) {
     let cursor = null;
     for (let at = 0; at < pages; at += 1) {
       /** @type {Api.Page_JobReply_} */
-      const page = await view.api.get("/jobs", { query: { space: params.get("space"), state: params.get("state"), limit: PAGE, cursor }, signal: view.signal });
+      const page = await view.api.get("/jobs", { query: { space: params.get("space"), state: params.get("state"), subject: params.get("subject"), limit: PAGE, cursor }, signal: view.signal });
       items.push(...page.items);
       cursor = page.next_cursor;
       if (cursor === null) break;
@@ -65,19 +69,22 @@ async function show(view) {
       panel(t("page.jobs"), [
         found.length === 0
           ? empty(t("jobs.none"))
-          : table(t("page.jobs"), [
-              { title: t("jobs.task"), cell: (job) => [h("strong", {}, tValue("task", job.task)), h("br"), h("code", { title: job.subject }, job.space)] },
+          : stacked(table(t("page.jobs"), [
+              { title: t("jobs.task"), kind: "who", cell: (job) => [h("strong", {}, tValue("task", job.task)), h("div", {}, h("code", {}, job.space)), h("div", { class: "hint" }, shortId(job.subject))] },
               { title: t("jobs.state"), cell: (job) => tag(tValue("job", job.state), TONES[job.state]) },
-              { title: t("jobs.reason"), kind: "grow", cell: (job) => job.error ?? job.note ?? "" },
+              { title: t("jobs.reason"), kind: "grow", cell: (job) => job.error ?? job.note ?? "–" },
               { title: t("jobs.attempts"), kind: "number", cell: (job) => number(job.attempts) },
-              { title: t("jobs.created"), cell: (job) => moment(job.created_at) },
-              { title: t("jobs.tried"), cell: (job) => moment(job.tried_at) },
-              { title: t("jobs.do"), cell: (job) => job.state === "failed" && h("span", { "data-job": job.id }, button(t("jobs.retry"), () => void retry([job]))) },
-            ], found),
+              { title: t("jobs.created"), kind: "when", cell: (job) => moment(job.created_at) },
+              { title: t("jobs.tried"), kind: "when", cell: (job) => moment(job.tried_at) || "–" },
+              { title: t("jobs.do"), cell: (job) => mayRetry && job.state === "failed" && h("span", { "data-job": job.id }, button(t("jobs.retry"), () => void retry([job]))) },
+            ], found)),
         pager(cursor, () => ((pages += 1), void update())),
       ], {
-        note: t("jobs.note"),
-        actions: failed.length > 0 && button(t("jobs.retry_all", { count: failed.length }), () => void retry(failed), { kind: "primary" }),
+        note: [t("jobs.note"), !mayRetry && t("jobs.looks_only")].filter(Boolean).join(" "),
+        actions: [
+          whose?.spaces == null && h("a", { class: "button", href: hrefOf("health") }, t("jobs.health")),
+          mayRetry && failed.length > 0 && button(t("jobs.retry_all", { count: failed.length }), () => void retry(failed), { kind: "primary" }),
+        ],
       }),
     );
     const again = focused && list.querySelector(`[data-job="${focused}"] button`);
@@ -113,7 +120,11 @@ async function show(view) {
     last = "";
     void update();
   };
-  const form = h("form", { class: "filters", "aria-label": t("jobs.filter"), onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, names, field(t("field.space"), space, { name: "space", hint: t("jobs.space_hint") }), field(t("jobs.state"), state, { name: "state" }));
+  const ofOne = params.has("subject") && button(t("jobs.all_subjects"), () => {
+    set("subject", "");
+    ofOne && ofOne.remove();
+  });
+  const form = h("form", { class: "filters", "aria-label": t("jobs.filter"), onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, names, field(t("field.space"), space, { name: "space", hint: t("jobs.space_hint") }), field(t("jobs.state"), state, { name: "state" }), ofOne);
   fill(view.root, h("h1", { class: "spoken" }, t("page.jobs")), form, list);
   fill(list, loading());
   await update();

@@ -2,32 +2,38 @@
 
 import { fill, h } from "../../lib/dom.js";
 import { number, t, tValue } from "../../lib/i18n.js";
-import { copy, button, empty, facts, folded, legend, loading, panel, stackedBar, tag } from "../../lib/widgets.js";
+import { copy, button, empty, facts, folded, legend, loading, panel, shortId, stackedBar, tag } from "../../lib/widgets.js";
 import { isAbort } from "../../lib/api.js";
 import { BUDGET_TOKENS, WEIGHTS } from "./defaults.js";
 
 /** @typedef {import("../../pages.js").View} View */
-/** @typedef {Required<Api.AssembleReply> & {entries: Api.KeptReply[], dropped: Api.DroppedReply[], timings_ms: Record<string, number>, plan: Record<string, unknown>}} Traced */
+/**
+ * A prompt with its trace, assembled now or taken from the log.
+ * @typedef {Omit<Api.LoggedReply, "erased" | "space" | "created_at" | "query" | "request"> & {plan?: Record<string, unknown> | null}} Traced
+ */
+/** Of the request's lists of ids. @typedef {{isIn: (list: "must_include" | "exclude", id: string) => boolean, toggle: (list: "must_include" | "exclude", id: string) => void}} Choose */
 /** @typedef {keyof typeof WEIGHTS} Signal */
 
 const SECTIONS = ["identity", "preferences", "relevant_facts", "recent_context", "workflows"];
 const SIGNALS = /** @type {Signal[]} */ (Object.keys(WEIGHTS));
 const SHOWN_TEXTS = 20;
+const SHOWN_ENTRIES = 100;
 const PATH_OF = { mem: "memories", epi: "episodes", pro: "procedures" };
 
 /**
  * @param {View} view
  * @param {Traced} reply
  * @param {Record<string, any>} body
+ * @param {Choose | null} choose Null for what cannot be changed any more.
  */
-export function result(view, reply, body) {
+export function result(view, reply, body, choose) {
   return [
-    reply.degraded.length > 0 && h("div", { class: "notice", "data-tone": "warn" }, h("strong", {}, t("result.degraded")), h("p", {}, reply.degraded.join(", "))),
+    reply.degraded.length > 0 && h("div", { class: "notice", "data-tone": "warn" }, h("strong", {}, t("result.degraded")), h("p", {}, reply.degraded.map((part) => tValue("source", part)).join(", "))),
     promptPanel(reply, body.format ?? "xml"),
     tokensPanel(reply, body),
-    entriesPanel(reply, body),
+    entriesPanel(reply, body, choose),
     conflictsPanel(view, reply),
-    droppedPanel(view, reply),
+    droppedPanel(view, reply, choose),
     timesPanel(reply),
   ];
 }
@@ -91,14 +97,14 @@ function tokensPanel(reply, body) {
   return panel(t("result.tokens"), lines, { note: t("result.total", { total }) });
 }
 
-/** @param {Traced} reply @param {Record<string, any>} body */
-function entriesPanel(reply, body) {
+/** @param {Traced} reply @param {Record<string, any>} body @param {Choose | null} choose */
+function entriesPanel(reply, body, choose) {
   if (reply.entries.length === 0) return null;
   /** @type {Record<Signal, number>} */
   const weights = body.overrides?.weights ?? WEIGHTS;
   const highest = Math.max(...reply.entries.map((entry) => entry.score), 0.01);
   const tones = SIGNALS.map((signal) => ({ name: tValue("signal", signal), tone: `signal-${signal}` }));
-  const items = reply.entries.map((entry) => {
+  const item = (/** @type {Api.KeptReply} */ entry) => {
     const sum = SIGNALS.reduce((total, signal) => total + weights[signal] * entry.signals[signal], 0);
     const factor = sum > 0 ? entry.score / sum : 0; // of tag boosts
     const shares = SIGNALS.map((signal) => ({
@@ -112,10 +118,19 @@ function entriesPanel(reply, body) {
       { class: "entry", "data-id": entry.id },
       h("p", { class: "entry-text" }, entry.text),
       h("div", { class: "entry-score" }, stackedBar(shares, { whole: highest, label: t("result.score") }), h("span", { class: "figure" }, number(entry.score, 3))),
-      h("p", { class: "entry-about" }, tag(tValue("section", entry.section), entry.section), Math.abs(factor - 1) > 0.001 && tag(`×${number(factor, 2)}`, "warn"), h("span", {}, t("result.entry_tokens", { tokens: number(entry.tokens) })), h("code", { title: entry.id }, short(entry.id)), h("span", {}, entry.space)),
+      h("p", { class: "entry-about" }, tag(tValue("section", entry.section), entry.section), Math.abs(factor - 1) > 0.001 && tag(`×${number(factor, 2)}`, "warn"), h("span", {}, t("result.entry_tokens", { tokens: number(entry.tokens) })), shortId(entry.id), h("span", {}, entry.space), choose && choices(choose, entry.id)),
     );
-  });
-  return panel(t("result.entries"), [legend(tones), h("ol", { class: "entries" }, items)], { note: t("result.entries_note") });
+  };
+  const list = h("ol", { class: "entries" });
+  const more = h("div", { class: "pager" });
+  const showNext = () => {
+    list.append(...reply.entries.slice(list.childElementCount, list.childElementCount + SHOWN_ENTRIES).map(item));
+    const left = reply.entries.length - list.childElementCount;
+    fill(more, left > 0 && button(t("result.more", { count: number(Math.min(left, SHOWN_ENTRIES)), left: number(left) }), showNext));
+    more.hidden = left === 0;
+  };
+  showNext();
+  return panel(t("result.entries"), [legend(tones), list, more], { note: t("result.entries_note") });
 }
 
 /** @param {View} view @param {Traced} reply */
@@ -125,7 +140,7 @@ function conflictsPanel(view, reply) {
   const side = (/** @type {string} */ id, /** @type {string} */ role, /** @type {string} */ tone) => {
     const text = h("p", {}, texts.get(id) ?? "…");
     if (!texts.has(id)) void textOf(view, id).then((found) => (text.textContent = found));
-    return h("div", { class: "side" }, tag(role, tone), text, h("code", { title: id }, short(id)));
+    return h("div", { class: "side" }, tag(role, tone), text, shortId(id));
   };
   const items = reply.conflicts.map((conflict) =>
     conflict.unresolved
@@ -135,31 +150,49 @@ function conflictsPanel(view, reply) {
   return panel(t("result.conflicts"), h("ul", { class: "conflicts" }, items));
 }
 
-/** @param {View} view @param {Traced} reply */
-function droppedPanel(view, reply) {
+/** To have an entry in the prompt whatever its score, or out of it. @param {Choose} choose @param {string} id */
+function choices(choose, id) {
+  const one = (/** @type {"must_include" | "exclude"} */ list) => {
+    const isIn = choose.isIn(list, id);
+    const made = button(t(`choice.${list}`), () => choose.toggle(list, id), { kind: "quiet", title: t(`choice_why.${list}`) });
+    made.setAttribute("aria-pressed", String(isIn));
+    made.setAttribute("data-does", list);
+    return made;
+  };
+  return h("span", { class: "choices" }, one("must_include"), one("exclude"));
+}
+
+/** @param {View} view @param {Traced} reply @param {Choose | null} choose */
+function droppedPanel(view, reply, choose) {
   if (reply.dropped.length === 0) return null;
   /** @type {Map<string, Api.DroppedReply[]>} */
   const groups = new Map();
   for (const one of reply.dropped) groups.set(one.reason, [...(groups.get(one.reason) ?? []), one]);
   const items = [...groups].map(([reason, dropped]) => {
-    const body = h("div", {});
-    let asked = false;
-    return folded([h("strong", {}, tValue("reason", reason)), tag(number(dropped.length)), h("span", { class: "muted" }, tValue("reason_why", reason))], body, {
+    const list = h("ul", { class: "dropped" });
+    const more = h("div", {});
+    let isAsked = false;
+    const showNext = async () => {
+      const next = dropped.slice(list.childElementCount, list.childElementCount + SHOWN_TEXTS);
+      fill(more, loading());
+      list.append(...(await droppedItems(view, next, choose)));
+      const left = dropped.length - list.childElementCount;
+      fill(more, left > 0 && button(t("result.more", { count: number(Math.min(left, SHOWN_TEXTS)), left: number(left) }), () => void showNext()));
+    };
+    return folded([h("strong", {}, tValue("reason", reason)), tag(number(dropped.length)), h("span", { class: "muted" }, tValue("reason_why", reason))], [list, more], {
       ontoggle: () => {
-        if (asked) return;
-        asked = true;
-        fill(body, loading());
-        void texts(view, dropped.slice(0, SHOWN_TEXTS)).then((lines) => fill(body, lines, dropped.length > SHOWN_TEXTS && h("p", { class: "muted" }, t("result.more_dropped", { count: dropped.length - SHOWN_TEXTS }))));
+        if (!isAsked) void showNext();
+        isAsked = true;
       },
     });
   });
   return panel(t("result.dropped"), items, { note: t("result.dropped_note", { count: number(reply.dropped.length) }) });
 }
 
-/** @param {View} view @param {readonly Api.DroppedReply[]} dropped */
-async function texts(view, dropped) {
+/** @param {View} view @param {readonly Api.DroppedReply[]} dropped @param {Choose | null} choose */
+async function droppedItems(view, dropped, choose) {
   const found = await Promise.all(dropped.map((one) => textOf(view, one.id)));
-  return h("ul", { class: "dropped" }, dropped.map((one, at) => h("li", {}, h("p", {}, found[at]), h("code", { title: one.id }, short(one.id)))));
+  return dropped.map((one, at) => h("li", { "data-id": one.id }, h("p", {}, found[at]), h("p", { class: "entry-about" }, shortId(one.id), choose && one.tier !== "soul" && choices(choose, one.id))));
 }
 
 /** The text of an entry that is not in the reply. @param {View} view @param {string} id @returns {Promise<string>} */
@@ -176,18 +209,13 @@ async function textOf(view, id) {
 function timesPanel(reply) {
   const stages = Object.entries(reply.timings_ms).filter(([name]) => name !== "total");
   const shares = stages.map(([name, value], at) => ({ name: tValue("stage", name), value, tone: `series-${at % 8}`, said: `${number(value, 1)} ms` }));
-  const plan = Object.entries(reply.plan).map(([name, value]) => /** @type {const} */ ([tValue("plan", name), planned(value)]));
+  // The plan of a live batch has a panel of its own.
+  const plan = "viewers" in (reply.plan ?? {}) ? [] : Object.entries(reply.plan ?? {}).map(([name, value]) => /** @type {const} */ ([tValue("plan", name), planned(value)]));
   return panel(t("result.times"), [
     stackedBar(shares, { label: t("result.times") }),
     legend(shares.map(({ name, tone, said }) => ({ name: `${name} ${said}`, tone }))),
-    h("h3", {}, t("result.plan")),
-    facts(plan),
-  ], { note: t("result.took", { ms: number(reply.took_ms, 1) }) });
-}
-
-/** The part of an id that tells it from its neighbours: before it is the time, after it the space. @param {string} id */
-function short(id) {
-  return `${id.slice(0, 4)}…${id.slice(22, 30)}`;
+    plan.length > 0 && [h("h3", {}, t("result.plan")), facts(plan)],
+  ].flat(), { note: t("result.took", { ms: number(reply.took_ms, 1) }) });
 }
 
 /** @param {unknown} value @returns {string} */
