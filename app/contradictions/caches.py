@@ -1,7 +1,7 @@
 """Gives up what is remembered of texts that were read: they may have been erased."""
 
 from app.contradictions import claims, facts, features, frames, normal, reading, wording, wordings
-from app.text import concepts, content, stems
+from app.text import concepts, content, language, stems
 
 _CACHES = (
     wording.sentences,
@@ -16,7 +16,7 @@ _CACHES = (
     content.negations,
     content.gist,
 )
-_WORDS = (features.stem_of, stems.stems, concepts.concepts)
+_WORDS = (features.stem_of, stems.stems, concepts.concepts, language.languages_of_sample)
 
 
 def forget_texts() -> None:

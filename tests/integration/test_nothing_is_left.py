@@ -99,7 +99,11 @@ class House:
 
     async def bring(self, space: str, lines: list[bytes]):
         key = SpaceKey(tenant_id_of("default"), space)
-        return await self.runtime.transfer.bring(key, lines, self.runtime.entries.embedders, [].append)
+        bad: list[tuple[int, str]] = []
+        arriving = (key, lambda: lines, self.runtime.entries.embedders)
+        brought = await self.runtime.transfer.bring(*arriving, lambda *one: bad.append(one), [].append)
+        assert bad == []
+        return brought
 
     def found(self, *words: str) -> list[str]:
         """Where any of some words is, in whatever case."""

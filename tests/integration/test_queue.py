@@ -27,6 +27,7 @@ from app.store.queue import (
     queue_state,
 )
 from app.store.turns import PostgresTurns
+from app.turns.ports import JobQuery
 from app.turns.records import JobState, NewMessage, NewTurn, Speaker, Task, session_uuid
 from app.turns.tasks import OvertakenError
 from tests.integration.stores import day, open_store
@@ -69,7 +70,7 @@ class World:
         return turn
 
     async def jobs(self):
-        return await self.turns.jobs(self.space.tenant_id, None, None, 100, None)
+        return await self.turns.jobs(self.space.tenant_id, JobQuery(100))
 
     async def make_due(self):
         await self.store.sql("UPDATE queue.procrastinate_jobs SET scheduled_at = NULL WHERE status = 'todo'")
@@ -109,7 +110,7 @@ async def test_what_a_worker_has_in_hand_is_running(world):
         jobs = await world.jobs()
         tenant_id = world.space.tenant_id
         by_state = {
-            s: await world.turns.jobs(tenant_id, None, s, 9, None) for s in (JobState.RUNNING, JobState.WAITING)
+            s: await world.turns.jobs(tenant_id, JobQuery(9, state=s)) for s in (JobState.RUNNING, JobState.WAITING)
         }
         one = await world.turns.job(tenant_id, by_state[JobState.RUNNING][0].id)
         seen.append(([j.state for j in jobs], [len(found) for found in by_state.values()], one.state))

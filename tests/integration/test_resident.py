@@ -70,7 +70,7 @@ def seen(retrieved):
 def stored(retrieved):
     """What is stored of the candidates."""
     told = (replace(c, cosine_similarity=None, bm25_score=None, coverage=None, memo={}) for c in retrieved.candidates)
-    return sorted(told, key=lambda c: (c.is_preference, c.id.order))
+    return sorted(told, key=lambda c: (c.is_preference, c.id))
 
 
 async def assert_same(store, resident, space, *, scopes=("character:mira", "story:au1/scene:ball"), limit=100, also=()):
