@@ -37,7 +37,7 @@ class Sought:
         rested_on: What erased entries rest on, in whatever words.
         texts: Sentences that say one of these go.
         echoes: In a turn on which an entry rests, sentences of the agent's answer that say one of these go too.
-        selector: Names what else goes: a turn, an author, a time.
+        selector: Names what else goes: a turn, a session, an author, a time.
     """
 
     space: str

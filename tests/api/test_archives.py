@@ -117,13 +117,14 @@ async def test_an_erased_space_leaves_no_line_in_the_archive(client, archived, f
     assert await verified(client, receipt) == {"valid": True, "sealed": True, "remaining": {}}
 
 
-@pytest.mark.parametrize("selector", ["turn", "author", "time"])
+@pytest.mark.parametrize("selector", ["turn", "session", "author", "time"])
 async def test_what_is_archived_is_selected_as_what_is_not(client, archived, files, selector):
     ana, ben = said(f"{FACT}.", name="Ana"), said("I keep bees.", name="Ben")
     turn = await post(client, space="user:77", session="s", messages=[ana, ben])
     await archived()
     wanted = {
         "turn": {"turn": turn["id"]},
+        "session": {"session": turn["session"]},
         "author": {"author": {"name": "Ana"}},
         "time": {"until": datetime.now(UTC).isoformat()},
     }

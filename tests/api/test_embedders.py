@@ -189,6 +189,7 @@ async def test_an_embedder_that_cannot_work_stops_the_first_start_with_one_line(
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_calibrate_prints_the_setting_for_the_embedder_that_is_set(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RICORDO_EMBEDDER", "e5")
     result = CliRunner().invoke(cli.app, ["calibrate"])

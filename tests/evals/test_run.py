@@ -40,6 +40,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 async def test_the_scripted_conversations_are_part_of_it(runtime: Runtime, tenant):
     service = Service(runtime, await runtime.keys.authenticate(tenant.key), tenant.key)
     tally = Tally()

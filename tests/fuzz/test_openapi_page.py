@@ -39,6 +39,7 @@ def service(tmp_path_factory: pytest.TempPathFactory):
         process.wait(30)
 
 
+@pytest.mark.slow
 def test_no_generated_request_breaks_the_service(service):
     """What the page allows and what it forbids: never a 500, always the documented shape."""
     url, key = service

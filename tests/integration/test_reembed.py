@@ -168,6 +168,7 @@ class Crowd:
             await self.find(order.choice(list(self.acknowledged)))
 
 
+@pytest.mark.slow
 async def test_a_store_moves_while_writers_and_readers_go_on_and_every_acknowledged_write_is_found(service):
     ana, ben = service.caller("ana"), service.caller("ben")
     crowd = Crowd(service, [(caller, f"user:{n}") for caller in (ana, ben) for n in range(4)])
@@ -204,6 +205,7 @@ print("moved", moved.progress.embedded, flush=True)
 """
 
 
+@pytest.mark.slow
 async def test_a_change_that_is_killed_again_and_again_goes_on_where_it_stopped(service):
     ana = service.caller("ana")
     places = [f"user:{n}" for n in range(4)]
