@@ -32,7 +32,7 @@ _LIVE = {"short_facts", "crd3_test", "irc_disentanglement"}
 
 def main() -> None:
     """Measure, print the table, write the file."""
-    configure_logging()
+    configure_logging("warning")  # the progress is to be seen
     options = _options(sys.argv[1:])
     started = time.perf_counter()
     try:
