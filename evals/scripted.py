@@ -1,5 +1,6 @@
 """Scripted conversations about corrections and forgetting, played over HTTP (data/corrections/README.md)."""
 
+import asyncio
 import re
 import tomllib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -14,6 +15,8 @@ from evals.metrics import Tally
 from evals.service import Service
 
 FOLDER = Path(__file__).parent / "data" / "corrections"
+_ROUNDS = 200
+_PAUSE_S = 0.05
 _NOTE = re.compile(r"<note>(.*?)</note>\n?", re.DOTALL)
 _LATELY = re.compile(r"<recent_context>.*?</recent_context>\n?", re.DOTALL)
 """What was said stands in the prompt as such; what is remembered of it is looked at."""
@@ -120,14 +123,23 @@ class _Player:
         if "reply" in step:
             body["reply"] = {"text": step["reply"]}
         turn = await self._post("/turns", body)
-        for _ in range(2):  # what is forgotten makes work of its own
-            await self.work()
+        await self._finish(turn["id"])
         corrections = _json(await self.client.get(f"/turns/{turn['id']}"))["corrections"]
         if step["outcome"] == "nothing":
             _check(not corrections, str([correction["told"] for correction in corrections]))
         else:
             _check(len(corrections) == 1, f"{len(corrections)} corrections")
             self._look(step, corrections[0])
+
+    async def _finish(self, turn: str) -> None:
+        """Work until nothing is to be done for a turn: what waits for another, or is forgotten, is worked on again."""
+        for _ in range(_ROUNDS):
+            await self.work()
+            jobs = _json(await self.client.get("/jobs", params={"subject": turn}))["items"]
+            if all(job["state"] in {"succeeded", "failed"} for job in jobs):
+                return
+            await asyncio.sleep(_PAUSE_S)
+        raise ScriptError("the turn's work does not end")
 
     async def _remember(self, step: Step) -> None:
         fields = {name: step[name] for name in _MEMORY_FIELDS if name in step}
