@@ -3,15 +3,16 @@
 import { fill, freshId, h } from "../../lib/dom.js";
 import { isAbort, Problem } from "../../lib/api.js";
 import { hrefOf } from "../../lib/address.js";
+import { receiptOf } from "../../lib/forgetting.js";
 import { number, t, tValue } from "../../lib/i18n.js";
-import { button, empty, errorPanel, field, loading, pager, showErrors, tag } from "../../lib/widgets.js";
+import { button, empty, errorPanel, field, loading, pager, panel, showErrors, tag } from "../../lib/widgets.js";
 import { questions } from "./corrections.js";
-import { details } from "./entry.js";
-import { receipt } from "./forgetting.js";
-import { CATEGORIES, categoryTag, day, standingOf, standingTag, TIERS, tierOf, whereOf } from "./words.js";
+import { backTo, details } from "./entry.js";
+import { CATEGORIES, categoryTag, day, standingOf, standingTag, TIERS, tierOf, whereOf } from "../../lib/words.js";
 
+/** @typedef {import("../../pages.js").View} View */
 /** @typedef {import("../memory.js").Place} Place */
-/** @typedef {import("./words.js").Entry} Entry */
+/** @typedef {import("../../lib/words.js").Entry} Entry */
 /** @typedef {{items: Entry[], next_cursor: string | null}} Page */
 
 const STATUSES = ["current", "unresolved", "superseded", "retracted", "archived", "any"];
@@ -106,7 +107,7 @@ export async function entries(place) {
         count();
         void recount();
         place.note({ id: null, receipt: done.id });
-        void receipt(place, beside, done.id, back);
+        void receipt(view, beside, done.id, back);
       },
     });
   };
@@ -126,7 +127,22 @@ export async function entries(place) {
   const shown = params.get("id");
   const receiptId = params.get("receipt");
   if (receiptId) split.setAttribute("data-open", "");
-  await Promise.all([load(null), recount(), shown ? open(shown) : receiptId && receipt(place, beside, receiptId, back)]);
+  await Promise.all([load(null), recount(), shown ? open(shown) : receiptId && receipt(view, beside, receiptId, back)]);
+}
+
+/** @param {View} view @param {Element} root @param {string} id @param {() => void} back To the list. */
+async function receipt(view, root, id, back) {
+  fill(root, loading());
+  try {
+    const { content, again } = receiptOf(view, await view.api.get(`/receipts/${encodeURIComponent(id)}`, { signal: view.signal }));
+    const shown = panel(t("forget.receipt"), content, { actions: again });
+    const head = shown.querySelector("h2");
+    head?.setAttribute("tabindex", "-1");
+    fill(root, h("div", { class: "results" }, backTo(back), shown));
+    head?.focus();
+  } catch (error) {
+    if (!isAbort(error)) fill(root, backTo(back), errorPanel(error));
+  }
 }
 
 /** @param {Element} list @param {string | null} id */
@@ -204,7 +220,7 @@ function filters({ params }, changed) {
   scope.addEventListener("change", () => set("scope", scope.value.trim()));
   label.addEventListener("change", () => set("tag", label.value.trim()));
   const categories = field(t("memory.category"), category, { name: "category" });
-  const clear = button(t("memory.clear"), () => {
+  const clear = button(t("action.clear_filters"), () => {
     for (const control of [query, scope, label, category]) control.value = "";
     status.value = "current";
     changed({ query: null, status: null, category: null, scope: null, tag: null }, false);
