@@ -6,6 +6,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import expect
 
+from app.store.queue import INTERNAL
 from app.turns.records import Task
 from tests.browser.test_playground import address
 
@@ -183,7 +184,7 @@ async def test_a_turn_tells_how_far_the_work_on_it_is(page, url, tenant, *, runt
     with monkeypatch.context() as patched:
 
         async def failing(*_arguments):
-            raise ValueError("<b>no such luck</b>")
+            raise ValueError("no such luck")
 
         patched.setitem(runtime.queue.handlers, Task.MEMORIES, failing)
         broken = await say("I live in Rome.")
@@ -191,12 +192,12 @@ async def test_a_turn_tells_how_far_the_work_on_it_is(page, url, tenant, *, runt
     waiting = await say("I live in Turin.")
     await opened(page, url, tenant.key, f"&session={broken['session']}")
     await expect(turn_of(page, broken).locator(".turn-state")).to_contain_text("failed: Memories")
-    await expect(turn_of(page, broken).locator(".turn-state")).to_contain_text("<b>no such luck</b>")
+    await expect(turn_of(page, broken).locator(".turn-state")).to_contain_text(INTERNAL)
     await expect(turn_of(page, waiting).locator(".turn-state")).to_contain_text("in work:")
     await work()
     await expect(turn_of(page, waiting).locator(".turn-state")).to_contain_text("processed", timeout=10_000)
     await turn_of(page, broken).get_by_role("link", name="Jobs").click()
-    await expect(page.locator("table")).to_contain_text("<b>no such luck</b>")
+    await expect(page.locator("table")).to_contain_text(INTERNAL)
     await expect(page.locator("tbody tr")).to_have_count(3)
     await page.get_by_role("button", name="Those of one turn: show all").click()
     await expect(page.locator("tbody tr")).to_have_count(6)

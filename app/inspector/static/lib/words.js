@@ -26,7 +26,7 @@ export function pathOf(id) {
 
 /** The address that shows an entry. @param {string} space @param {string} id */
 export function hrefOfEntry(space, id) {
-  return hrefOf("memory", { space, tier: tierOf(id) ?? "memories", id });
+  return hrefOf("memory", { space, id });
 }
 
 /** The address of why a logged prompt is what it is. @param {string} space @param {string} id */

@@ -46,7 +46,7 @@ export function turnItem(view, read, turn, messages) {
     "li",
     { class: "turn", "data-id": turn },
     h("ol", { class: "messages" }, messages.map((message) => messageItem(message, message.id === read.message))),
-    h("div", { class: "turn-foot" }, state, open, read.mayForget && forgetIt),
+    h("div", { class: "turn-foot" }, open, read.mayForget && forgetIt, state),
     came,
   );
 
