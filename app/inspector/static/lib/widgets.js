@@ -10,7 +10,7 @@ import { Problem } from "./api.js";
  * A titled box.
  * @param {string} title
  * @param {Children} content
- * @param {{actions?: Children, note?: string}} [more]
+ * @param {{actions?: Children, note?: Children}} [more]
  */
 export function panel(title, content, { actions, note } = {}) {
   const id = freshId();
@@ -243,6 +243,11 @@ export function facts(pairs) {
  */
 export function pager(cursor, onmore) {
   return cursor && h("div", { class: "pager" }, button(t("action.more"), () => onmore(cursor)));
+}
+
+/** To the list, where it is not beside. @param {() => void} onback */
+export function backTo(onback) {
+  return h("p", { class: "back" }, button(["← ", t("action.back")], onback, { kind: "quiet" }));
 }
 
 /**

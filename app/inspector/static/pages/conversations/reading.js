@@ -5,7 +5,7 @@ import { isAbort } from "../../lib/api.js";
 import { every } from "../../lib/every.js";
 import { forgetAndTell } from "../../lib/forgetting.js";
 import { moment, number, t, tValue } from "../../lib/i18n.js";
-import { button, empty, errorPanel, facts, folded, loading, panel, tag } from "../../lib/widgets.js";
+import { backTo, button, empty, errorPanel, facts, folded, loading, panel, tag } from "../../lib/widgets.js";
 import { hrefOfEntry } from "../../lib/words.js";
 import { sessionName } from "./found.js";
 import { turnItem } from "./turn.js";
@@ -30,7 +30,7 @@ const REFRESH_MS = 3000;
 
 /** @param {View} view @param {HTMLElement} place @param {Reading} read */
 export async function reading(view, place, read) {
-  const back = button(["← ", t("action.back")], read.onclose);
+  const back = backTo(read.onclose);
   fill(place, panel(t("page.conversations"), loading()));
   try {
     /** @type {Api.SessionWithConversations} */
@@ -41,7 +41,7 @@ export async function reading(view, place, read) {
     const name = sessionName(session);
     fill(
       place,
-      h("p", { class: "back" }, back),
+      back,
       panel(name, [summaries(session), talk.element], {
         note: `${count}, ${moment(session.started_at)} – ${moment(session.last_at)}`,
         actions: read.mayForget && session.messages > 0 && button(t("talks.forget_session"), () => void forgetAndTell(view, read.space, { session: session.id }, t("talks.forget_session_title", { name }), read.onforgotten), { kind: "danger" }),
@@ -49,11 +49,11 @@ export async function reading(view, place, read) {
     );
     read.onread(session.id);
     view.announce(`${name}. ${count}`);
-    if (document.activeElement === document.body) back.focus();
+    if (document.activeElement === document.body) back.querySelector("button")?.focus();
     if (place.getBoundingClientRect().top < 0) place.scrollIntoView();
     talk.toSought();
   } catch (error) {
-    if (!isAbort(error)) fill(place, h("p", { class: "back" }, back), errorPanel(error, () => void reading(view, place, read)));
+    if (!isAbort(error)) fill(place, back, errorPanel(error, () => void reading(view, place, read)));
   }
 }
 

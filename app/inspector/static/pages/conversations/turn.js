@@ -41,7 +41,7 @@ export function turnItem(view, read, turn, messages) {
     }
   };
 
-  const forgetIt = button(t("talks.forget_turn"), () => void forgetAndTell(view, read.space, { turn }, t("talks.forget_turn_title"), read.onforgotten), { kind: "quiet" });
+  const forgetIt = button(t("talks.forget_turn"), () => void forgetAndTell(view, read.space, { turn }, t("talks.forget_turn_title"), read.onforgotten), { kind: "danger" });
   const element = h(
     "li",
     { class: "turn", "data-id": turn },

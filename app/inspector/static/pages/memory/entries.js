@@ -5,9 +5,9 @@ import { isAbort, Problem } from "../../lib/api.js";
 import { hrefOf } from "../../lib/address.js";
 import { receiptOf } from "../../lib/forgetting.js";
 import { number, t, tValue } from "../../lib/i18n.js";
-import { button, empty, errorPanel, field, loading, pager, panel, showErrors, tag } from "../../lib/widgets.js";
+import { backTo, button, empty, errorPanel, field, loading, pager, panel, showErrors, tag } from "../../lib/widgets.js";
 import { questions } from "./corrections.js";
-import { backTo, details } from "./entry.js";
+import { details } from "./entry.js";
 import { CATEGORIES, categoryTag, day, standingOf, standingTag, TIERS, tierOf, whereOf } from "../../lib/words.js";
 
 /** @typedef {import("../../pages.js").View} View */
@@ -27,9 +27,11 @@ export async function entries(place) {
   if (chosen && !params.has("tier")) params.set("tier", tierOf(chosen) ?? "memories");
   const list = h("ul", { class: "memory-list", "aria-label": t("memory.part.entries") });
   const more = h("div", {});
-  const told = h("p", { class: "muted memory-told" });
+  const told = h("span", { class: "memory-told" });
   const beside = h("div", { class: "memory-beside" });
-  const split = h("div", { class: "memory-split" }, h("div", { class: "memory-found" }, told, list, more), beside);
+  const found = panel(t("memory.part.entries"), [list, more], { note: told });
+  found.classList.add("memory-found");
+  const split = h("div", { class: "memory-split" }, found, beside);
   let running = new AbortController();
   let hasMore = false;
 
@@ -187,13 +189,13 @@ function filters({ params }, changed) {
   const figures = (/** @type {Api.EntryCounts} */ now) => TIERS.forEach((one) => (totals[one].textContent = number(now[one])));
   const tiers = h(
     "fieldset",
-    { class: "memory-tiers" },
+    { class: "segments" },
     h("legend", { class: "spoken" }, t("memory.tier")),
     TIERS.map((one) =>
       h(
         "label",
         {},
-        h("input", { type: "radio", name, value: one, checked: one === tier, class: "spoken", onchange: () => (settle(one), changed({ tier: one === "memories" ? null : one }, false)) }),
+        h("input", { type: "radio", name, value: one, checked: one === tier, onchange: () => (settle(one), changed({ tier: one === "memories" ? null : one }, false)) }),
         h("span", {}, tValue("part", one), " ", totals[one]),
       ),
     ),

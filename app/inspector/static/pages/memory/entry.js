@@ -4,7 +4,7 @@ import { changedWords } from "../../lib/differences.js";
 import { fill, h } from "../../lib/dom.js";
 import { isAbort, Problem } from "../../lib/api.js";
 import { moment, number, t, tValue } from "../../lib/i18n.js";
-import { button, errorPanel, facts, idLine, loading, panel, tag, toast } from "../../lib/widgets.js";
+import { backTo, button, errorPanel, facts, idLine, loading, panel, tag, toast } from "../../lib/widgets.js";
 import { forget } from "../../lib/forgetting.js";
 import { correcting } from "./correcting.js";
 import { editing } from "./editing.js";
@@ -103,11 +103,6 @@ function draw(place, root, read, versions, told) {
   const other = h("div", {});
   fill(root, backTo(told.back), head, other, sources(place, entry), history(place, read, versions, attempt), panel(t("memory.details"), [facts(about(entry)), id]));
   void otherSide(place, entry, other);
-}
-
-/** To the list, where it is not beside. @param {() => void} back */
-export function backTo(back) {
-  return h("p", { class: "memory-back" }, button(["← ", t("action.back")], back, { kind: "quiet" }));
 }
 
 /** @param {Entry} entry @returns {(readonly [string, import("../../lib/dom.js").Children])[]} */

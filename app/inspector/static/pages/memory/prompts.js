@@ -32,7 +32,7 @@ export async function prompts(place) {
     h("button", { type: "submit", class: "button" }, t("why.open")),
   );
   const list = h("div", {});
-  fill(place.body, h("div", { class: "results" }, panel(t("why.title"), [h("p", { class: "muted" }, t("why.note")), form, list])));
+  fill(place.body, h("div", { class: "results" }, panel(t("why.title"), [form, list], { note: t("why.note") })));
   await listed(place, list);
 }
 
@@ -67,7 +67,7 @@ function row(space, one) {
 
 /** @param {Place} place @param {string} id */
 async function assembly({ view, space, body }, id) {
-  const back = h("p", {}, h("a", { href: hrefOf("memory", { show: "prompts", space }) }, "← ", t("why.back")));
+  const back = h("p", {}, h("a", { class: "button", "data-kind": "quiet", href: hrefOf("memory", { show: "prompts", space }) }, "← ", t("why.back")));
   fill(body, loading());
   /** @type {Api.LoggedReply} */
   let found;
