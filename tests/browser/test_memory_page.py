@@ -140,7 +140,7 @@ async def test_filters_narrow_the_list_and_the_address_reproduces_it(page, open_
 async def test_episodes_and_procedures_are_browsed_too(page, url, tenant, kitchen):
     await open_memory(page, url, tenant.key)
     for tier, text in (("Episodes 1", "Ada invited guests"), ("Procedures 1", "Check every guest's allergies")):
-        await page.get_by_text(tier, exact=True).click()
+        await page.get_by_role("radio", name=tier).check()
         await page.get_by_role("link", name=text).click()
         await expect(details(page)).to_contain_text(text)
     await expect(details(page)).to_contain_text("When: guests come to dinner")
