@@ -24,10 +24,12 @@ async function show(view) {
   const [list, talk] = [h("div", { class: "found" }), h("div", { class: "talk" })];
   const pages = h("div", { class: "talks" });
   let reader = new AbortController();
+  /** What is read: by our id of the session, once that is known. @type {string | null} */
+  let current = null;
 
   const look = async () => {
     await found(view, params, list, open);
-    mark(params.get("session"), params.get("message"));
+    mark(current, params.get("message"));
   };
 
   /** Show in the list what is read. @param {string | null} session @param {string | null} message */
@@ -40,6 +42,7 @@ async function show(view) {
   const read = async (session, message) => {
     pages.toggleAttribute("data-reading", session !== null);
     const before = list.querySelector("[aria-current]");
+    current = session;
     mark(session, message);
     reader.abort();
     reader = new AbortController();
@@ -51,7 +54,7 @@ async function show(view) {
     const signal = AbortSignal.any([view.signal, reader.signal]);
     await reading({ ...view, signal }, talk, {
       space, session, message, mayForget,
-      onread: (id) => mark(id, message),
+      onread: (id) => mark((current = id), message),
       onclose: () => void open(null, null),
       onforgotten: () => void look().then(() => open(session, null)),
     });
