@@ -36,7 +36,7 @@ _SQL = load("entries")
 _TURNS = load("turns")
 _EVIDENCE = load("evidence")
 
-_ERASED = ("versions", "vectors", "postings", "uses", "outcomes", "proposals", "corrections", "assemblies")
+ERASED = ("versions", "vectors", "postings", "uses", "outcomes", "proposals", "corrections", "assemblies")
 """What goes with an entry: its rows, and what names it or quotes its text."""
 
 CENTRE_FROM = 10
@@ -262,7 +262,7 @@ class PostgresUnit:
         }
         await self._execute("forget_winner", gone)
         await self._execute("forget_merged", gone)
-        removed = {kind: await self._execute(f"erase_{kind}", gone) for kind in _ERASED}
+        removed = {kind: await self._execute(f"erase_{kind}", gone) for kind in ERASED}
         marks = {erased_mark(row["text"]): None for row in said}
         removed["tombstones"] = await bury(self._connection, self._address, marks, self._now)
         await self._count_documents(before, Counter())

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from app.assembly.records import BudgetTokens, DropReason
+from app.forgetting.records import Cut
 from app.inspector.door import HEADERS
 from app.live.records import VIEWERS
 from app.schemas.assemble import BUDGET_LIMIT
 from app.scoring.weights import WEIGHTS
+from app.store.entries import ERASED
 from tests.browser.api_types import declarations
 
 STATIC = Path(__file__).parents[2] / "app/inspector/static"
@@ -89,6 +91,22 @@ def test_the_languages_have_the_same_texts():
     texts = [dict(pattern.findall((STATIC / f"texts/{name}.js").read_text(encoding="utf-8"))) for name in ("en", "it")]
     for key in english:
         assert sorted(re.findall(r"\{\w+\}", texts[0][key])) == sorted(re.findall(r"\{\w+\}", texts[1][key])), key
+
+
+def test_every_text_is_used_by_a_script():
+    """A text is named as it is; or by its section, where the last part is a value: `tValue("reason", …)`."""
+    scripts = "\n".join(
+        path.read_text(encoding="utf-8") for path in FILES if path.suffix == ".js" and path.parent.name != "texts"
+    )
+    named = set(re.findall(r'"([a-z_]+(?:\.\w+)+)"', scripts))
+    sections = set(re.findall(r'\btValue\("([\w.]+)"|\bt\([^`)]*`([\w.]+)\.\$\{', scripts))
+    values = tuple(f"{one or other}." for one, other in sections)
+    assert [key for key in keys_of("en") if key not in named and not key.startswith(values)] == []
+
+
+def test_every_part_of_a_receipt_has_its_words():
+    parts = {"entries", "derived", "turns", "jobs", *ERASED, *Cut().counts}
+    assert {f"removed.{part}" for part in parts} <= set(keys_of("en"))
 
 
 def test_every_reason_to_leave_something_out_has_its_words():

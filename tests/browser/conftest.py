@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
+from app.store.queue import INTERNAL
 from app.turns.records import Task
 from tests.serving import served
 
@@ -100,11 +101,11 @@ def work(runtime):
 
 @pytest.fixture
 async def failed_job(client, runtime, work, monkeypatch) -> str:
-    """The reason of a job that failed, in a space that was written to."""
+    """The reason that is told of a job that failed, in a space that was written to."""
     with monkeypatch.context() as patched:
 
         async def failing(*_arguments):
-            raise ValueError("<b>no such luck</b>")
+            raise ValueError("no such luck")
 
         patched.setitem(runtime.queue.handlers, Task.MEMORIES, failing)
         turn = {
@@ -114,4 +115,4 @@ async def failed_job(client, runtime, work, monkeypatch) -> str:
         }
         assert (await client.post("/turns", json=turn)).status_code in (200, 201, 202)
         await work()
-    return "<b>no such luck</b>"
+    return INTERNAL

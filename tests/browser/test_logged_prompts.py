@@ -57,6 +57,26 @@ async def test_a_logged_live_prompt_is_opened_with_its_batch(page, url, tenant, 
     await expect(page).not_to_have_url(re.compile("viewers="))
 
 
+async def test_a_logged_prompt_leads_to_why_it_said_that_and_back(page, url, tenant, kitchen, logged):
+    await page.goto(address(url, f"/playground?assembly={logged['id']}", tenant.key))
+    await page.get_by_role("link", name="Why did it say that?").click()
+    await expect(page.get_by_role("region", name="It was asked")).to_contain_text(logged["query"])
+    await page.get_by_role("link", name="Open in the playground").click()
+    await expect(page.get_by_text("As it was assembled on")).to_be_visible()
+    await expect(page.locator(".entry")).to_have_count(len(logged["entries"]))
+
+
+async def test_the_ids_of_a_prompt_lead_to_its_entries(page, url, tenant, *, client, logged):
+    dropped = next(one for one in logged["dropped"] if one["tier"] != "soul")
+    for entry in (logged["entries"][0], (await client.get(f"/{dropped['tier']}/{dropped['id']}")).json()):
+        await page.goto(address(url, f"/playground?assembly={logged['id']}", tenant.key))
+        await expect(page.get_by_role("region", name="Left out")).to_be_visible()
+        for group in await page.get_by_role("region", name="Left out").locator("summary").all():
+            await group.click()
+        await page.locator(f'[data-id="{entry["id"]}"] a').first.click()
+        await expect(page.locator(".memory-beside .memory-text")).to_have_text(entry["text"])
+
+
 async def test_an_unknown_prompt_is_an_error_beside_the_controls(page, url, tenant):
     await page.goto(address(url, "/playground?assembly=asm_nothing", tenant.key))
     await expect(page.locator(".results [role=alert]")).to_contain_text("404")

@@ -140,7 +140,7 @@ async def test_filters_narrow_the_list_and_the_address_reproduces_it(page, open_
 async def test_episodes_and_procedures_are_browsed_too(page, url, tenant, kitchen):
     await open_memory(page, url, tenant.key)
     for tier, text in (("Episodes 1", "Ada invited guests"), ("Procedures 1", "Check every guest's allergies")):
-        await page.get_by_text(tier, exact=True).click()
+        await page.get_by_role("radio", name=tier).check()
         await page.get_by_role("link", name=text).click()
         await expect(details(page)).to_contain_text(text)
     await expect(details(page)).to_contain_text("When: guests come to dinner")
@@ -288,13 +288,13 @@ async def test_what_would_go_is_shown_before_it_is_forgotten(page, url, tenant, 
     await open_entry(page, url, tenant.key, "I have two dogs")
     await page.get_by_role("button", name="Forget").click()
     asked = page.get_by_role("dialog")
-    await expect(asked).to_contain_text("What would go")
-    await expect(asked.locator(".facts")).to_contain_text("Messages1")
-    await expect(asked).to_contain_text("Other entries contain this text and stay: 1")
+    await expect(asked).to_contain_text("Nothing was forgotten yet.")
+    await expect(asked.locator(".facts")).to_contain_text("Messages emptied or shortened1")
+    await expect(asked).to_contain_text("Other entries that say the same and stay: 1")
     await asked.get_by_role("button", name="Cancel").click()
     assert len((await client.get("/memories", params={"space": SPACE})).json()["items"]) == 2
     await page.get_by_role("button", name="Forget").click()
-    await asked.get_by_role("button", name="Forget").click()
+    await asked.get_by_role("button", name="Forget for good").click()
     receipt = page.get_by_role("region", name="Forgotten: the receipt")
     await expect(receipt).to_contain_text("rcp_")
     await expect(rows(page)).to_have_count(1)
@@ -427,7 +427,7 @@ async def test_a_readers_token_can_change_nothing_and_says_so(page, url, client,
     await page.goto(f"{url}/inspector/#/memory?space={SPACE}&token={token}")
     await page.get_by_role("link", name="The lamp is green.").click()
     await expect(details(page).locator(".memory-text")).to_be_visible()
-    await expect(page.get_by_text("read only")).to_be_visible()
+    await expect(page.get_by_text("You can read what is remembered.")).to_be_visible()
     for name in ("Correct", "Edit", "Undo", "Forget", "everywhere"):
         await expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)
     await page.get_by_role("link", name="Corrections").click()

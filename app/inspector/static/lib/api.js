@@ -40,7 +40,7 @@ export class Client {
   async whose() {
     const used = key();
     if (used === null) return null;
-    const known = this.#known.get(used) ?? whoseIs(used).catch(() => null);
+    const known = this.#known.get(used) ?? whoseIs(used).catch(() => (this.#known.delete(used), null));
     this.#known.set(used, known);
     return known;
   }

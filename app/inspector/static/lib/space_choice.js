@@ -1,7 +1,7 @@
 /** Choosing a space, and knowing what the key may do there: what pages about one space begin with. */
 
 import { h, fill, freshId } from "./dom.js";
-import { t } from "./i18n.js";
+import { t, tValue } from "./i18n.js";
 import { field } from "./widgets.js";
 
 /** @typedef {import("../pages.js").View} View */
@@ -33,16 +33,23 @@ export function chosenSpace(view, names, kinds) {
   return names[0] ?? "";
 }
 
-/** The role of the key. @param {View} view @returns {Promise<Role>} */
-export async function ownRole(view) {
-  /** @type {Api.KeyReply} */
-  const current = await view.api.get("/tokens/current", { signal: view.signal });
-  return current.role;
+/** What a page about one space begins with. The names come first: they are what a key is asked for. @param {View} view */
+export async function spacesAndKey(view) {
+  const names = await spaceNames(view);
+  return { names, whose: await view.api.whose() };
 }
 
-/** @param {Role} role @param {Role} needed */
-export function isAtLeast(role, needed) {
-  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+/**
+ * Whether a key may do what needs a role. Of a key that nobody knows all is offered: the service refuses what it may not.
+ * @param {Api.KeyReply | null} whose @param {Role} needed
+ */
+export function isAtLeast(whose, needed) {
+  return whose === null || ROLES.indexOf(whose.role) >= ROLES.indexOf(needed);
+}
+
+/** Says what a key may not do, by the name of its role. @param {import("./i18n.js").TextKey} text @param {Api.KeyReply | null} whose */
+export function readOnlyNotice(text, whose) {
+  return h("p", { class: "notice", "data-tone": "plain" }, t(text, { role: tValue("role_name", whose?.role ?? "") }));
 }
 
 /**

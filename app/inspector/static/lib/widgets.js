@@ -1,7 +1,7 @@
 /** The parts that pages are made of. Each is a function from what it shows to an element. */
 
-import { fill, freshId, h } from "./dom.js";
-import { number, t } from "./i18n.js";
+import { freshId, h } from "./dom.js";
+import { number, t, tValue } from "./i18n.js";
 import { Problem } from "./api.js";
 
 /** @typedef {import("./dom.js").Children} Children */
@@ -10,7 +10,7 @@ import { Problem } from "./api.js";
  * A titled box.
  * @param {string} title
  * @param {Children} content
- * @param {{actions?: Children, note?: string}} [more]
+ * @param {{actions?: Children, note?: Children}} [more]
  */
 export function panel(title, content, { actions, note } = {}) {
   const id = freshId();
@@ -139,6 +139,12 @@ export function errorPanel(error, retry) {
   );
 }
 
+/** Says which parts a prompt is without; null if it has all. @param {readonly string[]} parts */
+export function degradedNotice(parts) {
+  if (parts.length === 0) return null;
+  return h("div", { class: "notice", "data-tone": "warn" }, h("strong", {}, t("result.degraded")), h("p", {}, parts.map((part) => tValue("source", part)).join(", ")));
+}
+
 /** @param {string} text @param {Children} [more] */
 export function empty(text, more) {
   return h("div", { class: "empty" }, h("p", {}, text), more);
@@ -214,62 +220,20 @@ export function stacked(made) {
   return made;
 }
 
-/** The part of an id that tells it from its neighbours: before it is the time, after it the space. @param {string} id */
-export function shortId(id) {
-  return h("code", { title: id }, `${id.slice(0, 4)}…${id.slice(22, 30)}`);
+/** The part of an id that tells it from its neighbours: before it is the time, after it the space. @param {string} id @param {string} [href] */
+export function shortId(id, href) {
+  const code = h("code", { title: id }, `${id.slice(0, 4)}…${id.slice(22, 30)}`);
+  return href ? h("a", { href }, code) : code;
+}
+
+/** An id with a button that copies it. @param {string} title @param {string} id */
+export function idLine(title, id) {
+  return h("p", { class: "id-line" }, h("code", {}, id), button(t("action.copy"), () => void copy(title, id), { kind: "quiet" }));
 }
 
 /** Names and values. @param {readonly (readonly [string, Children])[]} pairs */
 export function facts(pairs) {
   return h("dl", { class: "facts" }, pairs.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
-}
-
-/**
- * @typedef {object} Tab
- * @property {string} name
- * @property {string} title
- * @property {() => Children} content
- */
-
-/**
- * Tabs, with the arrow keys.
- * @param {string} label
- * @param {readonly Tab[]} tabs
- * @param {string} [chosen]
- * @param {(name: string) => void} [onchange]
- */
-export function tabs(label, tabs, chosen, onchange) {
-  const base = freshId();
-  const body = h("div", { role: "tabpanel", class: "tab-body", tabindex: 0, id: `${base}-body` });
-  const heads = tabs.map((tab) =>
-    h("button", { type: "button", role: "tab", id: `${base}-${tab.name}`, "aria-controls": body.id, onclick: () => choose(tab.name, true) }, tab.title),
-  );
-  /** @param {string} name @param {boolean} told */
-  const choose = (name, told) => {
-    const index = Math.max(0, tabs.findIndex((tab) => tab.name === name));
-    heads.forEach((head, at) => {
-      head.setAttribute("aria-selected", String(at === index));
-      head.tabIndex = at === index ? 0 : -1;
-    });
-    body.setAttribute("aria-labelledby", heads[index]?.id ?? "");
-    fill(body, tabs[index]?.content());
-    if (told) onchange?.(tabs[index]?.name ?? "");
-  };
-  const list = h("div", {
-    role: "tablist",
-    class: "tabs",
-    "aria-label": label,
-    onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!step) return;
-      const at = heads.findIndex((head) => head === document.activeElement);
-      const next = heads[(at + step + heads.length) % heads.length];
-      next?.focus();
-      next?.click();
-    },
-  }, heads);
-  choose(chosen ?? "", false);
-  return h("div", {}, list, body);
 }
 
 /**
@@ -279,6 +243,11 @@ export function tabs(label, tabs, chosen, onchange) {
  */
 export function pager(cursor, onmore) {
   return cursor && h("div", { class: "pager" }, button(t("action.more"), () => onmore(cursor)));
+}
+
+/** To the list, where it is not beside. @param {() => void} onback */
+export function backTo(onback) {
+  return h("p", { class: "back" }, button(["← ", t("action.back")], onback, { kind: "quiet" }));
 }
 
 /**

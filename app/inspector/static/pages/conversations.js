@@ -1,8 +1,8 @@
 /** What was said in a space: its sessions, or the messages that are looked for; one session as it was spoken. */
 
 import { fill, h } from "../lib/dom.js";
-import { t, tValue } from "../lib/i18n.js";
-import { chosenSpace, isAtLeast, ownRole, spaceNames } from "../lib/space_choice.js";
+import { t } from "../lib/i18n.js";
+import { chosenSpace, isAtLeast, readOnlyNotice, spacesAndKey } from "../lib/space_choice.js";
 import { empty, loading, panel } from "../lib/widgets.js";
 import { filters } from "./conversations/filters.js";
 import { found } from "./conversations/found.js";
@@ -16,18 +16,20 @@ export const conversations = { name: "conversations", title: "page.conversations
 /** @param {View} view */
 async function show(view) {
   fill(view.root, loading());
-  const [names, role] = await Promise.all([spaceNames(view), ownRole(view)]);
+  const { names, whose } = await spacesAndKey(view);
   const params = new URLSearchParams(view.params);
   const space = chosenSpace(view, names, ["user", "viewer", "stream"]);
   if (space) params.set("space", space);
-  const mayForget = isAtLeast(role, space.startsWith("lore:") ? "editor" : "writer");
+  const mayForget = isAtLeast(whose, space.startsWith("lore:") ? "editor" : "writer");
   const [list, talk] = [h("div", { class: "found" }), h("div", { class: "talk" })];
   const pages = h("div", { class: "talks" });
   let reader = new AbortController();
+  /** What is read: by our id of the session, once that is known. @type {string | null} */
+  let current = null;
 
   const look = async () => {
     await found(view, params, list, open);
-    mark(params.get("session"), params.get("message"));
+    mark(current, params.get("message"));
   };
 
   /** Show in the list what is read. @param {string | null} session @param {string | null} message */
@@ -40,6 +42,7 @@ async function show(view) {
   const read = async (session, message) => {
     pages.toggleAttribute("data-reading", session !== null);
     const before = list.querySelector("[aria-current]");
+    current = session;
     mark(session, message);
     reader.abort();
     reader = new AbortController();
@@ -51,7 +54,7 @@ async function show(view) {
     const signal = AbortSignal.any([view.signal, reader.signal]);
     await reading({ ...view, signal }, talk, {
       space, session, message, mayForget,
-      onread: (id) => mark(id, message),
+      onread: (id) => mark((current = id), message),
       onclose: () => void open(null, null),
       onforgotten: () => void look().then(() => open(session, null)),
     });
@@ -80,7 +83,7 @@ async function show(view) {
   fill(
     view.root,
     h("h1", { class: "spoken" }, t("page.conversations")),
-    !mayForget && h("p", { class: "notice", "data-tone": "plain" }, t("talks.read_only", { role: tValue("role_name", role) })),
+    !mayForget && readOnlyNotice("talks.read_only", whose),
     space ? pages : empty(t("playground.no_spaces")),
   );
   if (!space) return;

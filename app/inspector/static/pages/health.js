@@ -87,7 +87,7 @@ async function read(url, signal, also = []) {
 /** @param {Api.ReadyReply} ready */
 function readyPanel(ready) {
   const { queue } = ready;
-  const lines = PARTS.map((part) => /** @type {const} */ ([tValue("health", part), [tag(tValue("health", ready[part]), ready[part] === "ok" ? "good" : "bad"), ready[part] !== "ok" && h("p", { class: "hint" }, tValue("health_why", part))]]));
+  const lines = PARTS.map((part) => /** @type {const} */ ([tValue("service_part", part), [tag(tValue("service_state", ready[part]), ready[part] === "ok" ? "good" : "bad"), ready[part] !== "ok" && h("p", { class: "hint" }, tValue("health_why", part))]]));
   return panel(t("health.parts"), facts([
     ...lines,
     [t("health.queue"), [tag(tValue("queue", queue.state), queue.state === "ok" ? "good" : queue.state === "slow" ? "warn" : "bad"), queue.state !== "ok" && h("p", { class: "hint" }, tValue("queue_why", queue.state))]],
@@ -95,7 +95,7 @@ function readyPanel(ready) {
     [t("health.oldest"), t("health.seconds", { value: number(queue.oldest_seconds, 1) })],
     [t("health.failed"), number(queue.failed)],
     [t("health.workers"), number(queue.workers)],
-  ]), { actions: tag(tValue("health", ready.status), ready.status === "ok" ? "good" : ready.status === "degraded" ? "warn" : "bad") });
+  ]), { actions: tag(tValue("service_state", ready.status), ready.status === "ok" ? "good" : ready.status === "degraded" ? "warn" : "bad") });
 }
 
 /** The plots and tables, made once: what changes is drawn into them. */

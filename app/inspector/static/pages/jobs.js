@@ -4,6 +4,7 @@ import { fill, freshId, h } from "../lib/dom.js";
 import { isAbort, Problem } from "../lib/api.js";
 import { moment, number, t, tValue } from "../lib/i18n.js";
 import { every } from "../lib/every.js";
+import { isAtLeast, readOnlyNotice, spaceNames } from "../lib/space_choice.js";
 import { hrefOf } from "../lib/address.js";
 import { button, empty, errorPanel, field, loading, pager, panel, shortId, showErrors, stacked, table, tag, toast } from "../lib/widgets.js";
 
@@ -27,7 +28,7 @@ async function show(view) {
   let found = [];
 
   const whose = await view.api.whose();
-  const mayRetry = whose === null || whose.role !== "reader";
+  const mayRetry = isAtLeast(whose, "writer");
 
   const load = async () => {
     /** @type {Api.JobReply[]} */
@@ -80,7 +81,7 @@ async function show(view) {
             ], found)),
         pager(cursor, () => ((pages += 1), void update())),
       ], {
-        note: [t("jobs.note"), !mayRetry && t("jobs.looks_only")].filter(Boolean).join(" "),
+        note: t("jobs.note"),
         actions: [
           whose?.spaces == null && h("a", { class: "button", href: hrefOf("health") }, t("jobs.health")),
           mayRetry && failed.length > 0 && button(t("jobs.retry_all", { count: failed.length }), () => void retry(failed), { kind: "primary" }),
@@ -125,11 +126,9 @@ async function show(view) {
     ofOne && ofOne.remove();
   });
   const form = h("form", { class: "filters", "aria-label": t("jobs.filter"), onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, names, field(t("field.space"), space, { name: "space", hint: t("jobs.space_hint") }), field(t("jobs.state"), state, { name: "state" }), ofOne);
-  fill(view.root, h("h1", { class: "spoken" }, t("page.jobs")), form, list);
+  fill(view.root, h("h1", { class: "spoken" }, t("page.jobs")), !mayRetry && readOnlyNotice("jobs.read_only", whose), form, list);
   fill(list, loading());
   await update();
   every(REFRESH_MS, update, view.signal);
-  /** @type {Api.Page_SpaceReply_} */
-  const spaces = await view.api.get("/spaces", { query: { limit: 200 }, signal: view.signal });
-  fill(names, spaces.items.map((one) => h("option", { value: one.name })));
+  fill(names, (await spaceNames(view)).map((value) => h("option", { value })));
 }

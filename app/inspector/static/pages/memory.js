@@ -3,12 +3,12 @@
 import { fill, h } from "../lib/dom.js";
 import { go, hrefOf } from "../lib/address.js";
 import { t } from "../lib/i18n.js";
-import { chosenSpace, isAtLeast, ownRole, spaceField, spaceNames } from "../lib/space_choice.js";
-import { empty, loading, tag } from "../lib/widgets.js";
+import { chosenSpace, isAtLeast, readOnlyNotice, spaceField, spacesAndKey } from "../lib/space_choice.js";
+import { empty, loading } from "../lib/widgets.js";
 import { corrections } from "./memory/corrections.js";
 import { entries } from "./memory/entries.js";
 import { prompts } from "./memory/prompts.js";
-import { pathOf, tierOf } from "./memory/words.js";
+import { pathOf, tierOf } from "../lib/words.js";
 
 /** @typedef {import("../pages.js").View} View */
 
@@ -33,7 +33,7 @@ export const memory = { name: "memory", title: "page.memory", show };
 /** @param {View} view */
 async function show(view) {
   fill(view.root, loading());
-  const [names, role, named] = await Promise.all([spaceNames(view), ownRole(view), spaceOfWhatIsNamed(view)]);
+  const [{ names, whose }, named] = await Promise.all([spacesAndKey(view), spaceOfWhatIsNamed(view)]);
   const space = named ?? chosenSpace(view, names, ["user", "viewer", "character"]);
   if (!space) return fill(view.root, heading(), empty(t("playground.no_spaces")));
   const params = new URLSearchParams(view.params);
@@ -44,7 +44,7 @@ async function show(view) {
   const place = {
     view,
     space,
-    mayWrite: isAtLeast(role, space.startsWith("lore:") ? "editor" : "writer"),
+    mayWrite: isAtLeast(whose, space.startsWith("lore:") ? "editor" : "writer"),
     params,
     note: (changes, isSameStep = false) => {
       for (const [name, value] of Object.entries(changes)) {
@@ -56,7 +56,7 @@ async function show(view) {
     body,
   };
   place.note({}, true);
-  fill(view.root, heading(), bar(place, names, part, names.length === 1 && !isAtLeast(role, "editor")), body);
+  fill(view.root, heading(), !place.mayWrite && readOnlyNotice("memory.read_only", whose), bar(place, names, part, names.length === 1 && !isAtLeast(whose, "editor")), body);
   await SHOW[part](place);
 }
 
@@ -83,7 +83,7 @@ async function spaceOfWhatIsNamed({ params, api, signal }) {
  * @param {Place} place @param {readonly string[]} names @param {string} part
  * @param {boolean} isOwn Whether it is all that somebody's token reaches, so that there is nothing to choose.
  */
-function bar({ space, mayWrite }, names, part, isOwn) {
+function bar({ space }, names, part, isOwn) {
   const open = (/** @type {string} */ wanted) => {
     if (wanted && wanted !== space) go("memory", { space: wanted, ...(part === "entries" ? {} : { show: part }) });
   };
@@ -91,7 +91,6 @@ function bar({ space, mayWrite }, names, part, isOwn) {
     "div",
     { class: "memory-bar" },
     h("div", { class: "memory-space" }, isOwn ? h("p", {}, h("span", { class: "muted" }, t("field.space")), h("strong", {}, space)) : spaceField(names, space, open)),
-    !mayWrite && h("p", {}, tag(t("memory.read_only"))),
     h(
       "nav",
       { class: "memory-parts", "aria-label": t("memory.parts") },

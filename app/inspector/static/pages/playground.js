@@ -3,6 +3,7 @@
 import { fill, freshId, h } from "../lib/dom.js";
 import { isAbort, Problem } from "../lib/api.js";
 import { t } from "../lib/i18n.js";
+import { spaceNames } from "../lib/space_choice.js";
 import { button, copy, empty, errorPanel, keys, loading, panel, showErrors, toast } from "../lib/widgets.js";
 import { comparison } from "./playground/compare.js";
 import { controls, fillLists, spaceLists } from "./playground/controls.js";
@@ -68,9 +69,7 @@ class Playground {
   }
 
   async askNames() {
-    /** @type {Api.Page_SpaceReply_} */
-    const page = await this.view.api.get("/spaces", { query: { limit: 200 }, signal: this.view.signal });
-    this.names = page.items.map((space) => space.name);
+    this.names = await spaceNames(this.view);
     fillLists(this.lists, this.names);
   }
 

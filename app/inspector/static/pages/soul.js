@@ -4,7 +4,7 @@ import { fill, h } from "../lib/dom.js";
 import { isAbort, Problem } from "../lib/api.js";
 import { go } from "../lib/address.js";
 import { moment, number, t, tValue } from "../lib/i18n.js";
-import { chosenSpace, isAtLeast, ownRole, spaceField, spaceNames } from "../lib/space_choice.js";
+import { chosenSpace, isAtLeast, readOnlyNotice, spaceField, spacesAndKey } from "../lib/space_choice.js";
 import { button, check, confirm, empty, errorPanel, loading, panel, tag, toast } from "../lib/widgets.js";
 import { blockForm } from "./soul/form.js";
 import { identity } from "./soul/identity.js";
@@ -19,17 +19,17 @@ export const soul = { name: "soul", title: "page.soul", show };
 /** @param {View} view */
 async function show(view) {
   fill(view.root, loading());
-  const [names, role] = await Promise.all([spaceNames(view), ownRole(view)]);
+  const { names, whose } = await spacesAndKey(view);
   const space = chosenSpace(view, names, ["agent", "character"]);
   const heading = h("h1", { class: "spoken" }, t("page.soul"));
   const choice = h("form", { class: "filters", "aria-label": t("soul.whose"), onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, spaceField(names, space, (name) => go("soul", { space: name })));
   if (!space) return fill(view.root, heading, choice, empty(t("playground.no_spaces")));
-  const blocks = new Blocks(view, space, isAtLeast(role, "editor"));
+  const blocks = new Blocks(view, space, isAtLeast(whose, "editor"));
   fill(
     view.root,
     heading,
     choice,
-    !blocks.mayEdit && h("p", { class: "notice", "data-tone": "plain" }, t("soul.read_only", { role: tValue("role_name", role) })),
+    !blocks.mayEdit && readOnlyNotice("soul.read_only", whose),
     h("div", { class: "soul" }, blocks.element, h("div", { class: "beside" }, blocks.identity.element)),
   );
   view.note(blocks.address(), { replace: true });
@@ -139,7 +139,7 @@ class Blocks {
         { class: "block-foot" },
         h("span", { class: "muted" }, t("soul.version_line", { version: number(block.version), what: tValue("soul_reason", block.reason), when: moment(block.recorded_at) })),
         h("div", { class: "actions" },
-          this.mayEdit && act(t("soul.edit"), t("soul.edit_label", { name: block.name }), () => this.edit(block)),
+          this.mayEdit && act(t("action.edit"), t("soul.edit_label", { name: block.name }), () => this.edit(block)),
           history,
           this.mayEdit && act(t("soul.delete"), t("soul.delete_label", { name: block.name }), () => void this.remove(block), "danger")),
       ),
@@ -195,12 +195,12 @@ class Blocks {
       onsaved: (saved) => {
         done();
         toast(t("soul.saved", { name: saved.name, version: saved.version }));
-        void this.load().then(() => this.focus(`${block.id} ${t("soul.edit")}`));
+        void this.load().then(() => this.focus(`${block.id} ${t("action.edit")}`));
       },
       oncancel: () => {
         done();
         this.draw();
-        this.focus(`${block.id} ${t("soul.edit")}`);
+        this.focus(`${block.id} ${t("action.edit")}`);
       },
     });
     this.forms.set(block.id, h("li", { class: "block", "data-id": block.id }, form.element));

@@ -28,7 +28,7 @@ export function filters(params, names, onchange) {
   };
   const inputs = new Map([...SOUGHT, ...DAYS].map((name) => [name, control(name, DAYS.includes(name) ? "date" : name === "query" ? "search" : "text")]));
   const of = (/** @type {string} */ name) => /** @type {HTMLInputElement} */ (inputs.get(name));
-  const clear = button(t("talks.clear"), () => {
+  const clear = button(t("action.clear_filters"), () => {
     for (const [name, input] of inputs) {
       input.value = "";
       params.delete(name);

@@ -4,8 +4,8 @@ import { fill, h } from "../../lib/dom.js";
 import { isAbort, Problem } from "../../lib/api.js";
 import { moment, number, t } from "../../lib/i18n.js";
 import { empty, errorPanel, loading, pager, panel, showErrors, tag } from "../../lib/widgets.js";
+import { authorOf } from "../../lib/words.js";
 import { areMessagesSought, hrefOfSession, queryOf } from "./filters.js";
-import { authorOf } from "./message.js";
 
 /** @typedef {import("../../pages.js").View} View */
 /** @typedef {(session: string | null, message: string | null) => Promise<void>} Open Null: none is read any more. */
@@ -55,7 +55,7 @@ function shown(items, more, isMessages, view, params) {
 /** @param {Api.SessionReply} session @param {URLSearchParams} params @param {Open} open */
 function sessionLink(session, params, open) {
   return link(params, open, session.id, null, [
-    h("span", { class: "hit-head" }, h("strong", { dir: "auto" }, nameOf(session)), h("time", { datetime: session.last_at }, moment(session.last_at))),
+    h("span", { class: "hit-head" }, h("strong", { dir: "auto" }, sessionName(session)), h("time", { datetime: session.last_at }, moment(session.last_at))),
     session.latest && h("span", { class: "hit-text", dir: "auto" }, session.latest),
     h("span", { class: "muted" }, session.messages === 0 ? t("talks.emptied") : t("talks.count", { count: number(session.messages) })),
   ]);
@@ -88,6 +88,6 @@ function link(params, open, session, message, content) {
 }
 
 /** @param {Api.SessionReply} session */
-export function nameOf(session) {
+export function sessionName(session) {
   return session.name ?? t("talks.unnamed", { id: `…${session.id.slice(22, 30)}` });
 }

@@ -3,11 +3,7 @@
 import { h } from "../../lib/dom.js";
 import { moment, t, tValue } from "../../lib/i18n.js";
 import { tag } from "../../lib/widgets.js";
-
-/** How the author is called: by name, else by id, else by role. @param {Api.MessageReply} message */
-export function authorOf(message) {
-  return message.author?.name ?? message.author?.id ?? tValue("speaker", message.role);
-}
+import { authorOf } from "../../lib/words.js";
 
 /** @param {Api.MessageReply} message @param {boolean} isSought */
 export function messageItem(message, isSought) {

@@ -2,12 +2,12 @@
 
 import { fill, h } from "../../lib/dom.js";
 import { isAbort } from "../../lib/api.js";
-import { hrefOf } from "../../lib/address.js";
 import { every } from "../../lib/every.js";
+import { forgetAndTell } from "../../lib/forgetting.js";
 import { moment, number, t, tValue } from "../../lib/i18n.js";
-import { button, empty, errorPanel, facts, folded, loading, panel, tag } from "../../lib/widgets.js";
-import { forget } from "./forget.js";
-import { nameOf } from "./found.js";
+import { backTo, button, empty, errorPanel, facts, folded, loading, panel, tag } from "../../lib/widgets.js";
+import { hrefOfEntry } from "../../lib/words.js";
+import { sessionName } from "./found.js";
 import { turnItem } from "./turn.js";
 
 /** @typedef {import("../../pages.js").View} View */
@@ -30,7 +30,7 @@ const REFRESH_MS = 3000;
 
 /** @param {View} view @param {HTMLElement} place @param {Reading} read */
 export async function reading(view, place, read) {
-  const back = button(t("talks.back"), read.onclose);
+  const back = backTo(read.onclose);
   fill(place, panel(t("page.conversations"), loading()));
   try {
     /** @type {Api.SessionWithConversations} */
@@ -38,22 +38,22 @@ export async function reading(view, place, read) {
     const talk = new Talk(view, read);
     await talk.load();
     const count = session.messages === 0 ? t("talks.emptied") : t("talks.count", { count: number(session.messages) });
-    const name = nameOf(session);
+    const name = sessionName(session);
     fill(
       place,
-      h("p", { class: "back" }, back),
+      back,
       panel(name, [summaries(session), talk.element], {
         note: `${count}, ${moment(session.started_at)} – ${moment(session.last_at)}`,
-        actions: read.mayForget && session.messages > 0 && button(t("talks.forget_session"), () => void forget(view, read.space, { session: session.id }, t("talks.forget_session_title", { name }), read.onforgotten), { kind: "danger" }),
+        actions: read.mayForget && session.messages > 0 && button(t("talks.forget_session"), () => void forgetAndTell(view, read.space, { session: session.id }, t("talks.forget_session_title", { name }), read.onforgotten), { kind: "danger" }),
       }),
     );
     read.onread(session.id);
     view.announce(`${name}. ${count}`);
-    if (document.activeElement === document.body) back.focus();
+    if (document.activeElement === document.body) back.querySelector("button")?.focus();
     if (place.getBoundingClientRect().top < 0) place.scrollIntoView();
     talk.toSought();
   } catch (error) {
-    if (!isAbort(error)) fill(place, h("p", { class: "back" }, back), errorPanel(error, () => void reading(view, place, read)));
+    if (!isAbort(error)) fill(place, back, errorPanel(error, () => void reading(view, place, read)));
   }
 }
 
@@ -66,8 +66,8 @@ function summaries(session) {
     { class: "summary" },
     h("p", { class: "message-head" }, h("time", { datetime: started_at }, moment(started_at)), tag(tValue("sentiment", summary.sentiment)), tag(t(summary.by_model ? "talks.by_model" : "talks.by_rules"))),
     h("p", { class: "message-text", dir: "auto" }, summary.text),
-    facts(/** @type {const} */ (["people", "places", "topics"]).filter((what) => summary[what].length > 0).map((what) => [tValue("talks", what), summary[what].join(", ")])),
-    episode && h("p", {}, h("a", { href: hrefOf("memory", { space: session.space, id: episode }) }, t("talks.its_episode"))),
+    facts(/** @type {const} */ (["people", "places", "topics"]).filter((what) => summary[what].length > 0).map((what) => [tValue("about", what), summary[what].join(", ")])),
+    episode && h("p", {}, h("a", { href: hrefOfEntry(session.space, episode) }, t("talks.its_episode"))),
   )));
 }
 

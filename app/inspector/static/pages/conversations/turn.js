@@ -3,10 +3,11 @@
 import { fill, h } from "../../lib/dom.js";
 import { isAbort } from "../../lib/api.js";
 import { hrefOf } from "../../lib/address.js";
+import { entryList } from "../../lib/entry_list.js";
+import { forgetAndTell } from "../../lib/forgetting.js";
 import { moment, t, tValue } from "../../lib/i18n.js";
 import { button, errorPanel, facts, loading, tag } from "../../lib/widgets.js";
-import { entryList } from "./entries.js";
-import { forget } from "./forget.js";
+import { where } from "../../lib/words.js";
 import { messageItem } from "./message.js";
 
 /** @typedef {import("../../pages.js").View} View */
@@ -40,12 +41,12 @@ export function turnItem(view, read, turn, messages) {
     }
   };
 
-  const forgetIt = button(t("talks.forget_turn"), () => void forget(view, read.space, { turn }, t("talks.forget_turn_title"), read.onforgotten), { kind: "quiet" });
+  const forgetIt = button(t("talks.forget_turn"), () => void forgetAndTell(view, read.space, { turn }, t("talks.forget_turn_title"), read.onforgotten), { kind: "danger" });
   const element = h(
     "li",
     { class: "turn", "data-id": turn },
     h("ol", { class: "messages" }, messages.map((message) => messageItem(message, message.id === read.message))),
-    h("div", { class: "turn-foot" }, state, open, read.mayForget && forgetIt),
+    h("div", { class: "turn-foot" }, open, read.mayForget && forgetIt, state),
     came,
   );
 
@@ -56,7 +57,7 @@ export function turnItem(view, read, turn, messages) {
     const tasks = about.map((job) => tValue("task", job.task)).join(", ");
     const [text, tone] = failed.length > 0 ? [t("talks.failed", { tasks }), "bad"] : waiting.length > 0 ? [t("talks.waiting", { tasks }), "warn"] : [t("talks.processed"), "good"];
     const reason = failed[0]?.error;
-    fill(state, tag(text, tone), jobs.length > 0 && h("a", { href: hrefOf("jobs", { space: read.space, subject: turn }) }, t("talks.jobs")), reason && h("span", { class: "muted" }, reason));
+    fill(state, tag(text, tone), jobs.length > 0 && h("a", { href: hrefOf("jobs", { space: read.space, subject: turn }) }, t("page.jobs")), reason && h("span", { class: "muted" }, reason));
     if (waiting.length === 0 && !came.hidden) void load();
     return waiting.length > 0;
   };
@@ -71,8 +72,8 @@ async function cameOf(view, turn) {
     turn.entries.length > 0 ? [h("h4", {}, t("talks.entries")), entries] : h("p", { class: "muted" }, t("talks.no_entries")),
     turn.corrections.length > 0 && [
       h("h4", {}, t("talks.corrections")),
-      h("ul", { class: "entries-of" }, turn.corrections.map((one) => h("li", {}, tag(tValue("talks_outcome", one.outcome)), " ", h("span", { dir: "auto" }, one.told)))),
+      h("ul", { class: "entries-of" }, turn.corrections.map((one) => h("li", {}, tag(t(`outcome.${one.outcome}`)), " ", h("span", { dir: "auto" }, one.told)))),
     ],
-    facts([[t("talks.turn_id"), h("code", {}, turn.given_id ?? turn.id)], [t("talks.scope"), turn.scope || t("plan.everywhere")], [t("talks.recorded"), moment(turn.recorded_at)]]),
+    facts([[t("talks.turn_id"), h("code", {}, turn.given_id ?? turn.id)], [t("memory.where"), where(turn.scope)], [t("talks.recorded"), moment(turn.recorded_at)]]),
   ].flat();
 }

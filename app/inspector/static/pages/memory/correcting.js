@@ -1,11 +1,11 @@
 /** Putting something right: what it would change is shown first; a question is answered in place. */
 
+import { changedLines } from "../../lib/differences.js";
 import { fill, h } from "../../lib/dom.js";
 import { isAbort, Problem } from "../../lib/api.js";
 import { t } from "../../lib/i18n.js";
 import { button, errorPanel, field, folded, loading, showErrors, toast } from "../../lib/widgets.js";
-import { diff } from "../playground/compare.js";
-import { whereOf } from "./words.js";
+import { whereOf } from "../../lib/words.js";
 
 /** @typedef {import("../memory.js").Place} Place */
 /** @typedef {{stop: () => void, done: (correction: Api.CorrectionReply) => void}} Told */
@@ -105,20 +105,13 @@ export function outcome(correction) {
     h("p", {}, told),
     (before.length > 0 || after.length > 0) &&
       h("div", { class: "sides" }, side(t("correct.before"), before), side(t("correct.after"), after)),
-    effect && effect.before !== effect.after && folded(t("correct.effect"), prompts(effect)),
+    effect && effect.before !== effect.after && folded(t("correct.effect"), changedLines(effect.before, effect.after, t("correct.effect"))),
   );
 }
 
 /** @param {string} title @param {readonly Api.MemoryReply[]} memories */
 function side(title, memories) {
   return h("div", { class: "side" }, h("strong", {}, title), memories.length === 0 ? h("p", { class: "muted" }, t("correct.nothing")) : memories.map((one) => h("p", {}, one.text, " ", h("span", { class: "muted" }, whereOf(one.scope)))));
-}
-
-/** @param {Api.EffectReply} effect */
-function prompts({ before, after }) {
-  const names = { " ": "same", "-": "gone", "+": "new" };
-  const lines = diff(before.split("\n"), after.split("\n"));
-  return h("div", { class: "diff", tabindex: 0, role: "group", "aria-label": t("correct.effect") }, lines.map(({ mark, line }) => h("pre", { class: names[mark] }, `${mark} ${line}`)));
 }
 
 /**

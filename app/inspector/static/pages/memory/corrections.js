@@ -5,7 +5,7 @@ import { isAbort } from "../../lib/api.js";
 import { moment, t } from "../../lib/i18n.js";
 import { empty, errorPanel, loading, pager, panel, tag, toast } from "../../lib/widgets.js";
 import { answered, correcting, question } from "./correcting.js";
-import { hrefOfEntry } from "./words.js";
+import { hrefOfEntry } from "../../lib/words.js";
 
 /** @typedef {import("../memory.js").Place} Place */
 

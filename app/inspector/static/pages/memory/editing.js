@@ -4,10 +4,10 @@ import { fill, h } from "../../lib/dom.js";
 import { isAbort, Problem } from "../../lib/api.js";
 import { t, tValue } from "../../lib/i18n.js";
 import { button, errorPanel, field, showErrors, toast } from "../../lib/widgets.js";
-import { CATEGORIES, pathOf } from "./words.js";
+import { CATEGORIES, pathOf } from "../../lib/words.js";
 
 /** @typedef {import("../memory.js").Place} Place */
-/** @typedef {import("./words.js").Entry} Entry */
+/** @typedef {import("../../lib/words.js").Entry} Entry */
 
 /**
  * @param {Place} place @param {{entry: Entry, etag: string}} read
@@ -79,7 +79,7 @@ export function editing({ view }, { entry, etag }, { stop, done }) {
     "form",
     {
       class: "controls memory-form",
-      "aria-label": t("memory.edit"),
+      "aria-label": t("action.edit"),
       onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), void save(etag)),
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         if (event.key === "Escape") stop();
@@ -98,7 +98,7 @@ export function editing({ view }, { entry, etag }, { stop, done }) {
       field(t("signal.confidence"), confidence, { name: "confidence", hint: t("memory.share_hint") }),
     ),
     trouble,
-    h("div", { class: "actions" }, h("button", { type: "submit", class: "button", "data-kind": "primary" }, t("memory.save")), button(t("action.cancel"), stop)),
+    h("div", { class: "actions" }, h("button", { type: "submit", class: "button", "data-kind": "primary" }, t("action.save")), button(t("action.cancel"), stop)),
   );
   return form;
 }

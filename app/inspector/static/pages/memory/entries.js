@@ -3,15 +3,16 @@
 import { fill, freshId, h } from "../../lib/dom.js";
 import { isAbort, Problem } from "../../lib/api.js";
 import { hrefOf } from "../../lib/address.js";
+import { receiptOf } from "../../lib/forgetting.js";
 import { number, t, tValue } from "../../lib/i18n.js";
-import { button, empty, errorPanel, field, loading, pager, showErrors, tag } from "../../lib/widgets.js";
+import { backTo, button, empty, errorPanel, field, loading, pager, panel, showErrors, tag } from "../../lib/widgets.js";
 import { questions } from "./corrections.js";
 import { details } from "./entry.js";
-import { receipt } from "./forgetting.js";
-import { CATEGORIES, categoryTag, day, standingOf, standingTag, TIERS, tierOf, whereOf } from "./words.js";
+import { CATEGORIES, categoryTag, day, standingOf, standingTag, TIERS, tierOf, whereOf } from "../../lib/words.js";
 
+/** @typedef {import("../../pages.js").View} View */
 /** @typedef {import("../memory.js").Place} Place */
-/** @typedef {import("./words.js").Entry} Entry */
+/** @typedef {import("../../lib/words.js").Entry} Entry */
 /** @typedef {{items: Entry[], next_cursor: string | null}} Page */
 
 const STATUSES = ["current", "unresolved", "superseded", "retracted", "archived", "any"];
@@ -26,9 +27,11 @@ export async function entries(place) {
   if (chosen && !params.has("tier")) params.set("tier", tierOf(chosen) ?? "memories");
   const list = h("ul", { class: "memory-list", "aria-label": t("memory.part.entries") });
   const more = h("div", {});
-  const told = h("p", { class: "muted memory-told" });
+  const told = h("span", { class: "memory-told" });
   const beside = h("div", { class: "memory-beside" });
-  const split = h("div", { class: "memory-split" }, h("div", { class: "memory-found" }, told, list, more), beside);
+  const found = panel(t("memory.part.entries"), [list, more], { note: told });
+  found.classList.add("memory-found");
+  const split = h("div", { class: "memory-split" }, found, beside);
   let running = new AbortController();
   let hasMore = false;
 
@@ -106,7 +109,7 @@ export async function entries(place) {
         count();
         void recount();
         place.note({ id: null, receipt: done.id });
-        void receipt(place, beside, done.id, back);
+        void receipt(view, beside, done.id, back);
       },
     });
   };
@@ -126,7 +129,22 @@ export async function entries(place) {
   const shown = params.get("id");
   const receiptId = params.get("receipt");
   if (receiptId) split.setAttribute("data-open", "");
-  await Promise.all([load(null), recount(), shown ? open(shown) : receiptId && receipt(place, beside, receiptId, back)]);
+  await Promise.all([load(null), recount(), shown ? open(shown) : receiptId && receipt(view, beside, receiptId, back)]);
+}
+
+/** @param {View} view @param {Element} root @param {string} id @param {() => void} back To the list. */
+async function receipt(view, root, id, back) {
+  fill(root, loading());
+  try {
+    const { content, again } = receiptOf(view, await view.api.get(`/receipts/${encodeURIComponent(id)}`, { signal: view.signal }));
+    const shown = panel(t("forget.receipt"), content, { actions: again });
+    const head = shown.querySelector("h2");
+    head?.setAttribute("tabindex", "-1");
+    fill(root, h("div", { class: "results" }, backTo(back), shown));
+    head?.focus();
+  } catch (error) {
+    if (!isAbort(error)) fill(root, backTo(back), errorPanel(error));
+  }
 }
 
 /** @param {Element} list @param {string | null} id */
@@ -171,13 +189,13 @@ function filters({ params }, changed) {
   const figures = (/** @type {Api.EntryCounts} */ now) => TIERS.forEach((one) => (totals[one].textContent = number(now[one])));
   const tiers = h(
     "fieldset",
-    { class: "memory-tiers" },
+    { class: "segments" },
     h("legend", { class: "spoken" }, t("memory.tier")),
     TIERS.map((one) =>
       h(
         "label",
         {},
-        h("input", { type: "radio", name, value: one, checked: one === tier, class: "spoken", onchange: () => (settle(one), changed({ tier: one === "memories" ? null : one }, false)) }),
+        h("input", { type: "radio", name, value: one, checked: one === tier, onchange: () => (settle(one), changed({ tier: one === "memories" ? null : one }, false)) }),
         h("span", {}, tValue("part", one), " ", totals[one]),
       ),
     ),
@@ -204,7 +222,7 @@ function filters({ params }, changed) {
   scope.addEventListener("change", () => set("scope", scope.value.trim()));
   label.addEventListener("change", () => set("tag", label.value.trim()));
   const categories = field(t("memory.category"), category, { name: "category" });
-  const clear = button(t("memory.clear"), () => {
+  const clear = button(t("action.clear_filters"), () => {
     for (const control of [query, scope, label, category]) control.value = "";
     status.value = "current";
     changed({ query: null, status: null, category: null, scope: null, tag: null }, false);

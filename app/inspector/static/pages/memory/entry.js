@@ -1,18 +1,18 @@
 /** One entry: what it says, how it stands, why it is known, what it said before, and what can be done with it. */
 
+import { changedWords } from "../../lib/differences.js";
 import { fill, h } from "../../lib/dom.js";
 import { isAbort, Problem } from "../../lib/api.js";
 import { moment, number, t, tValue } from "../../lib/i18n.js";
-import { button, copy, errorPanel, facts, loading, panel, tag, toast } from "../../lib/widgets.js";
-import { merged } from "../soul/changes.js";
+import { backTo, button, errorPanel, facts, idLine, loading, panel, tag, toast } from "../../lib/widgets.js";
+import { forget } from "../../lib/forgetting.js";
 import { correcting } from "./correcting.js";
 import { editing } from "./editing.js";
-import { forget } from "./forgetting.js";
 import { sources } from "./sources.js";
-import { backTo, categoryTag, hrefOfEntry, nameOf, pathOf, standingOf, standingTag, where, whereOf } from "./words.js";
+import { categoryTag, hrefOfEntry, nameOf, pathOf, standingOf, standingTag, where, whereOf } from "../../lib/words.js";
 
 /** @typedef {import("../memory.js").Place} Place */
-/** @typedef {import("./words.js").Entry} Entry */
+/** @typedef {import("../../lib/words.js").Entry} Entry */
 
 /**
  * What the details tell the list.
@@ -85,10 +85,10 @@ function draw(place, root, read, versions, told) {
   const isMemory = entry.tier === "memories";
   const actions = place.mayWrite && [
     isLive && isMemory && button(t("memory.correct"), () => take(correcting(place, { id: entry.id, text: entry.text, scope: entry.scope }, { stop, done: told.corrected }), false), { kind: "primary" }),
-    isLive && button(t("memory.edit"), () => take(editing(place, read, { stop, done: (changed) => void told.again(changed) }), true)),
-    entry.status === "archived" && button(t("memory.restore"), () => void call("restore")),
+    isLive && button(t("action.edit"), () => take(editing(place, read, { stop, done: (changed) => void told.again(changed) }), true)),
+    entry.status === "archived" && button(t("action.restore"), () => void call("restore")),
     entry.version > 1 && button(t("memory.undo"), () => void call("undo"), { title: t("memory.undo_why") }),
-    button(t("memory.forget"), () => void forget(place, entry, work, told.forgotten), { kind: "danger" }),
+    button(t("memory.forget"), () => void forget(view, place.space, { ids: [entry.id] }, t("forget.title")).then((receipt) => receipt && told.forgotten(receipt)), { kind: "danger" }),
   ];
   const head = panel(t(`memory.one.${entry.tier}`), [
     h("p", { class: "entry-about" }, standingTag(entry), categoryTag(entry), entry.corrected && tag(t("memory.corrected"), "good"), entry.tags.map((one) => h("span", {}, `#${one}`))),
@@ -98,7 +98,7 @@ function draw(place, root, read, versions, told) {
     h("div", { class: "actions memory-actions" }, actions || null),
     work,
   ]);
-  const id = h("p", { class: "memory-id" }, h("code", {}, entry.id), button(t("action.copy"), () => void copy(t("memory.id"), entry.id), { kind: "quiet" }));
+  const id = idLine(t("memory.id"), entry.id);
   head.querySelector("h2")?.setAttribute("tabindex", "-1");
   const other = h("div", {});
   fill(root, backTo(told.back), head, other, sources(place, entry), history(place, read, versions, attempt), panel(t("memory.details"), [facts(about(entry)), id]));
@@ -168,7 +168,7 @@ function history({ view, mayWrite }, { entry, etag }, versions, attempt) {
       "li",
       { class: "entry" },
       h("p", { class: "entry-about" }, h("strong", {}, t("memory.version", { version: one.version })), tag(one.version === 1 ? t("version.created") : tValue("version", one.reason)), h("time", { datetime: one.recorded_at }, moment(one.recorded_at)), !isOld && tag(t("memory.this_one"), "good")),
-      h("p", { class: "memory-version", dir: "auto" }, before ? changes(before.text, one.text) : one.text),
+      h("p", { class: "memory-version", dir: "auto" }, before ? changedWords(before.text, one.text) : one.text),
       before && h("p", { class: "muted" }, otherChanges(before, one).join(" · ")),
       mayWrite && isOld && entry.status === "active" && h("p", {}, button(t("memory.bring_back"), () => void again(), { label: t("memory.bring_back_version", { version: one.version }) })),
     );
@@ -186,11 +186,6 @@ function contentOf(version) {
   }
   if ("trigger" in version) return { ...common, trigger: version.trigger };
   return { ...common, occurred_at: version.occurred_at, participants: version.participants };
-}
-
-/** The words that went and came. @param {string} before @param {string} after */
-function changes(before, after) {
-  return merged(before, after).map(({ mark, text }) => (mark === " " ? text : h(mark === "-" ? "del" : "ins", {}, text)));
 }
 
 /** What else a version changed, in words. @param {Entry} before @param {Entry} after @returns {string[]} */

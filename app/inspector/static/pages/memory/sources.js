@@ -2,18 +2,18 @@
 
 import { fill, h } from "../../lib/dom.js";
 import { isAbort } from "../../lib/api.js";
-import { moment, t, tValue } from "../../lib/i18n.js";
+import { moment, t } from "../../lib/i18n.js";
 import { errorPanel, loading, panel, tag } from "../../lib/widgets.js";
-import { hrefOfMessage, nameOf, pathOf } from "./words.js";
+import { authorOf, hrefOfMessage, pathOf } from "../../lib/words.js";
 
 /** @typedef {import("../memory.js").Place} Place */
-/** @typedef {import("./words.js").Entry} Entry */
+/** @typedef {import("../../lib/words.js").Entry} Entry */
 
 /** Why it is known. @param {Place} place @param {Entry} entry */
 export function sources({ view }, entry) {
   const list = h("div", {}, loading());
-  void sourcesOf(view, entry.id).then((found) => fill(list, found ?? h("p", { class: "muted" }, t(entry.source ? "source.given" : "source.none", { source: entry.source ?? "" }))));
-  return panel(t("source.title"), list);
+  void sourcesOf(view, entry.id).then((found) => fill(list, found ?? h("p", { class: "muted" }, t(entry.source ? "known.given" : "known.none", { source: entry.source ?? "" }))));
+  return panel(t("known.title"), list);
 }
 
 /**
@@ -32,12 +32,12 @@ export async function sourcesOf(view, id) {
 
 /** @param {Api.EntrySourceReply} one */
 function source({ at, state, message }) {
-  const who = message && (nameOf(message.author) || tValue("speaker", message.role));
+  const who = message && authorOf(message);
   return h(
     "li",
     { "data-state": state },
-    h("p", { class: "entry-about" }, who && h("strong", {}, who), at && h("time", { datetime: at }, moment(at)), state !== "said" && tag(t(`source.${state}`), state === "changed" ? "warn" : "plain")),
-    message ? h("blockquote", { dir: "auto" }, message.text) : h("p", { class: "muted" }, t(`source_why.${/** @type {"deleted" | "purged" | "out_of_reach"} */ (state)}`)),
-    message && h("p", {}, h("a", { href: hrefOfMessage(message) }, t("source.conversation"))),
+    h("p", { class: "entry-about" }, who && h("strong", {}, who), at && h("time", { datetime: at }, moment(at)), state !== "said" && tag(t(`said.${state}`), state === "changed" ? "warn" : "plain")),
+    message ? h("blockquote", { dir: "auto" }, message.text) : h("p", { class: "muted" }, t(`said_why.${/** @type {"deleted" | "purged" | "out_of_reach"} */ (state)}`)),
+    message && h("p", {}, h("a", { href: hrefOfMessage(message) }, t("known.conversation"))),
   );
 }

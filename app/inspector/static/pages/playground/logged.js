@@ -5,6 +5,7 @@ import { hrefOf } from "../../lib/address.js";
 import { isAbort } from "../../lib/api.js";
 import { moment, t } from "../../lib/i18n.js";
 import { button, empty, errorPanel, folded, loading, tag } from "../../lib/widgets.js";
+import { hrefOfWhy } from "../../lib/words.js";
 
 /** @typedef {import("../../pages.js").View} View */
 
@@ -36,7 +37,7 @@ export function loggedNotice(view, found, onagain) {
     h("strong", {}, t("logged.title", { at: moment(found.created_at) })),
     h("p", {}, h("code", {}, found.id)),
     found.erased > 0 && h("p", {}, t("logged.erased", { count: found.erased })),
-    h("div", { class: "actions" }, button(t("logged.again"), onagain, { kind: "primary" }), button(t("logged.check"), () => void check(), { title: t("logged.check_title") }), said),
+    h("div", { class: "actions" }, button(t("logged.again"), onagain, { kind: "primary" }), button(t("logged.check"), () => void check(), { title: t("logged.check_title") }), h("a", { class: "button", href: hrefOfWhy(found.space, found.id) }, t("memory.part.prompts")), said),
   );
 }
 

@@ -67,7 +67,7 @@ const FORMAT = { name: "format", kind: "choice", group: "output", options: ["xml
 const TIMEOUT = { name: "timeout_ms", kind: "whole", group: "output" };
 
 /** The two calls that give a prompt. Every field of their bodies has a control (tests/browser/test_controls.py). @type {Record<CallName, CallForm>} */
-export const CALLS = {
+const CALLS = {
   assemble: {
     path: "/context/assemble",
     method: "assemble",
@@ -218,7 +218,7 @@ export function linesOf(text) {
 }
 
 /** Weights as shares that sum to 1: the sliders stand in any proportion. @param {Record<string, number>} given */
-export function sharesOf(given) {
+function sharesOf(given) {
   const raw = SIGNALS.map((signal) => Number(given[signal] ?? WEIGHTS[signal]));
   const sum = raw.reduce((total, value) => total + value, 0);
   const shares = raw.map((value) => (sum > 0 ? Math.round((value / sum) * 1e4) / 1e4 : 0.2));

@@ -1,9 +1,11 @@
 /** What an assembly gave: the prompt, and why it is what it is. */
 
 import { fill, h } from "../../lib/dom.js";
+import { hrefOf } from "../../lib/address.js";
 import { number, t, tValue } from "../../lib/i18n.js";
-import { copy, button, empty, facts, folded, legend, loading, panel, shortId, stackedBar, tag } from "../../lib/widgets.js";
+import { button, copy, degradedNotice, empty, facts, folded, legend, loading, panel, shortId, stackedBar, tag } from "../../lib/widgets.js";
 import { isAbort } from "../../lib/api.js";
+import { hrefOfEntry, pathOf, tierOf } from "../../lib/words.js";
 import { BUDGET_TOKENS, WEIGHTS } from "./defaults.js";
 
 /** @typedef {import("../../pages.js").View} View */
@@ -18,7 +20,6 @@ const SECTIONS = ["identity", "preferences", "relevant_facts", "recent_context",
 const SIGNALS = /** @type {Signal[]} */ (Object.keys(WEIGHTS));
 const SHOWN_TEXTS = 20;
 const SHOWN_ENTRIES = 100;
-const PATH_OF = { mem: "memories", epi: "episodes", pro: "procedures" };
 
 /**
  * @param {View} view
@@ -28,7 +29,7 @@ const PATH_OF = { mem: "memories", epi: "episodes", pro: "procedures" };
  */
 export function result(view, reply, body, choose) {
   return [
-    reply.degraded.length > 0 && h("div", { class: "notice", "data-tone": "warn" }, h("strong", {}, t("result.degraded")), h("p", {}, reply.degraded.map((part) => tValue("source", part)).join(", "))),
+    degradedNotice(reply.degraded),
     promptPanel(reply, body.format ?? "xml"),
     tokensPanel(reply, body),
     entriesPanel(reply, body, choose),
@@ -118,7 +119,7 @@ function entriesPanel(reply, body, choose) {
       { class: "entry", "data-id": entry.id },
       h("p", { class: "entry-text" }, entry.text),
       h("div", { class: "entry-score" }, stackedBar(shares, { whole: highest, label: t("result.score") }), h("span", { class: "figure" }, number(entry.score, 3))),
-      h("p", { class: "entry-about" }, tag(tValue("section", entry.section), entry.section), Math.abs(factor - 1) > 0.001 && tag(`×${number(factor, 2)}`, "warn"), h("span", {}, t("result.entry_tokens", { tokens: number(entry.tokens) })), shortId(entry.id), h("span", {}, entry.space), choose && choices(choose, entry.id)),
+      h("p", { class: "entry-about" }, tag(tValue("section", entry.section), entry.section), Math.abs(factor - 1) > 0.001 && tag(`×${number(factor, 2)}`, "warn"), h("span", {}, t("result.entry_tokens", { tokens: number(entry.tokens) })), shortId(entry.id, hrefOfEntry(entry.space, entry.id)), h("span", {}, entry.space), choose && choices(choose, entry.id)),
     );
   };
   const list = h("ol", { class: "entries" });
@@ -140,12 +141,12 @@ function conflictsPanel(view, reply) {
   const side = (/** @type {string} */ id, /** @type {string} */ role, /** @type {string} */ tone) => {
     const text = h("p", {}, texts.get(id) ?? "…");
     if (!texts.has(id)) void textOf(view, id).then((found) => (text.textContent = found));
-    return h("div", { class: "side" }, tag(role, tone), text, shortId(id));
+    return h("div", { class: "side" }, tag(role, tone), text, idOf(id));
   };
   const items = reply.conflicts.map((conflict) =>
     conflict.unresolved
       ? h("li", {}, h("div", { class: "sides" }, conflict.unresolved.map((id) => side(id, t("conflict.open"), "warn"))), conflict.question && h("p", {}, conflict.question))
-      : h("li", {}, h("div", { class: "sides" }, side(conflict.kept ?? "", t("conflict.kept"), "good"), side(conflict.superseded ?? "", t("conflict.superseded"), "bad")), h("p", { class: "muted" }, tValue("why", conflict.why ?? ""))),
+      : h("li", {}, h("div", { class: "sides" }, side(conflict.kept ?? "", t("conflict.kept"), "good"), side(conflict.superseded ?? "", t("conflict.superseded"), "bad")), h("p", { class: "muted" }, tValue("conflict_why", conflict.why ?? ""))),
   );
   return panel(t("result.conflicts"), h("ul", { class: "conflicts" }, items));
 }
@@ -192,14 +193,18 @@ function droppedPanel(view, reply, choose) {
 /** @param {View} view @param {readonly Api.DroppedReply[]} dropped @param {Choose | null} choose */
 async function droppedItems(view, dropped, choose) {
   const found = await Promise.all(dropped.map((one) => textOf(view, one.id)));
-  return dropped.map((one, at) => h("li", { "data-id": one.id }, h("p", {}, found[at]), h("p", { class: "entry-about" }, shortId(one.id), choose && one.tier !== "soul" && choices(choose, one.id))));
+  return dropped.map((one, at) => h("li", { "data-id": one.id }, h("p", {}, found[at]), h("p", { class: "entry-about" }, idOf(one.id), choose && one.tier !== "soul" && choices(choose, one.id))));
+}
+
+/** The id of an entry whose space the reply does not say: the Memory page finds it. @param {string} id */
+function idOf(id) {
+  return shortId(id, tierOf(id) && hrefOf("memory", { id }));
 }
 
 /** The text of an entry that is not in the reply. @param {View} view @param {string} id @returns {Promise<string>} */
 async function textOf(view, id) {
-  const path = { ...PATH_OF, blk: "soul" }[id.slice(0, 3)] ?? "soul";
   try {
-    return (await view.api.get(`/${path}/${encodeURIComponent(id)}`, { signal: view.signal })).text;
+    return (await view.api.get(tierOf(id) ? pathOf(id) : `/soul/${encodeURIComponent(id)}`, { signal: view.signal })).text;
   } catch (error) {
     return isAbort(error) ? "" : t("result.no_text");
   }
@@ -210,7 +215,7 @@ function timesPanel(reply) {
   const stages = Object.entries(reply.timings_ms).filter(([name]) => name !== "total");
   const shares = stages.map(([name, value], at) => ({ name: tValue("stage", name), value, tone: `series-${at % 8}`, said: `${number(value, 1)} ms` }));
   // The plan of a live batch has a panel of its own.
-  const plan = "viewers" in (reply.plan ?? {}) ? [] : Object.entries(reply.plan ?? {}).map(([name, value]) => /** @type {const} */ ([tValue("plan", name), planned(value)]));
+  const plan = "viewers" in (reply.plan ?? {}) ? [] : Object.entries(reply.plan ?? {}).map(([name, value]) => /** @type {const} */ ([tValue("planned", name), planned(value)]));
   return panel(t("result.times"), [
     stackedBar(shares, { label: t("result.times") }),
     legend(shares.map(({ name, tone, said }) => ({ name: `${name} ${said}`, tone }))),
@@ -221,7 +226,7 @@ function timesPanel(reply) {
 /** @param {unknown} value @returns {string} */
 function planned(value) {
   if (typeof value === "boolean") return t(value ? "plan.yes" : "plan.no");
-  if (Array.isArray(value)) return value.map((one) => (one === "" ? t("plan.everywhere") : String(one))).join(", ");
+  if (Array.isArray(value)) return value.map((one) => (one === "" ? t("scope.everywhere") : String(one))).join(", ");
   return String(value);
 }
 

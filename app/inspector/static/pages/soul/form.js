@@ -1,10 +1,10 @@
 /** Writing a block: a new one, or another version of one. */
 
+import { changedProse } from "../../lib/differences.js";
 import { fill, h } from "../../lib/dom.js";
 import { isAbort, Problem } from "../../lib/api.js";
 import { t } from "../../lib/i18n.js";
 import { button, check, errorPanel, field, showErrors } from "../../lib/widgets.js";
-import { changes } from "./changes.js";
 
 /** @typedef {import("../../pages.js").View} View */
 /** @typedef {Api.SoulReply} Block */
@@ -23,7 +23,7 @@ export function blockForm(view, space, block, { onsaved, oncancel }) {
   const name = h("input", { type: "text", value: wanted.name, dir: "auto", autocomplete: "off", oninput: () => (wanted.name = name.value) });
   const text = h("textarea", { rows: 6, value: wanted.text, dir: "auto", oninput: () => ((wanted.text = text.value), compare()) });
   const [trouble, compared] = [h("div", {}), h("div", {})];
-  const save = h("button", { type: "submit", class: "button", "data-kind": "primary" }, t("soul.save"));
+  const save = h("button", { type: "submit", class: "button", "data-kind": "primary" }, t("action.save"));
 
   const send = async () => {
     save.disabled = true;
@@ -75,7 +75,7 @@ export function blockForm(view, space, block, { onsaved, oncancel }) {
     }
   };
 
-  const compare = () => theirs && fill(compared, changes(theirs.text, wanted.text, t("soul.conflict_changes")));
+  const compare = () => theirs && fill(compared, changedProse(theirs.text, wanted.text, t("soul.conflict_changes")));
 
   const form = h(
     "form",

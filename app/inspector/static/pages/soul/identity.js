@@ -3,7 +3,7 @@
 import { fill, h } from "../../lib/dom.js";
 import { isAbort } from "../../lib/api.js";
 import { number, t, tValue } from "../../lib/i18n.js";
-import { button, copy, empty, errorPanel, loading, panel, stackedBar } from "../../lib/widgets.js";
+import { button, copy, degradedNotice, empty, errorPanel, loading, panel, stackedBar } from "../../lib/widgets.js";
 import { BUDGET_TOKENS } from "../playground/defaults.js";
 import { sectionsOf } from "../playground/result.js";
 
@@ -52,7 +52,7 @@ function drawn(reply, text) {
   const said = t("soul.tokens", { used: number(used), budget: number(budget) });
   const name = tValue("part", "soul");
   return [
-    reply.degraded.length > 0 && h("div", { class: "notice", "data-tone": "warn" }, h("strong", {}, t("result.degraded")), h("p", {}, reply.degraded.join(", "))),
+    degradedNotice(reply.degraded),
     h("div", { class: "identity-tokens" }, stackedBar([{ name, value: used, tone: "soul", said }], { whole: budget, label: t("result.tokens") }), h("span", { class: "figure" }, said)),
     text
       ? h("div", { class: "prompt", tabindex: 0, role: "group", "aria-label": t("soul.identity") }, h("div", { class: "section", "data-tone": "identity" }, h("pre", {}, text)))

@@ -1,10 +1,10 @@
 /** The versions of a block: two of them compared, and an earlier one brought back. */
 
+import { changedProse } from "../../lib/differences.js";
 import { fill, freshId, h } from "../../lib/dom.js";
 import { isAbort } from "../../lib/api.js";
 import { moment, number, t, tValue } from "../../lib/i18n.js";
 import { button, errorPanel, loading, pager, table, tag } from "../../lib/widgets.js";
-import { changes } from "./changes.js";
 
 /** @typedef {import("../../pages.js").View} View */
 /** @typedef {{from: number, to: number}} Pair Version numbers. */
@@ -51,7 +51,7 @@ export function versions(view, block, compared, { oncompare, onrestore }) {
         ? [{
             title: t("soul.do"),
             cell: (/** @type {Api.SoulReply} */ one) =>
-              one.version === block.version ? h("span", { class: "muted" }, t("soul.current")) : button(t("soul.restore"), () => onrestore(one.version), { label: t("soul.restore_label", { version: one.version }) }),
+              one.version === block.version ? h("span", { class: "muted" }, t("soul.current")) : button(t("action.restore"), () => onrestore(one.version), { label: t("soul.restore_label", { version: one.version }) }),
           }]
         : []),
     ], found), pager(cursor, (next) => void load(next)));
@@ -77,7 +77,7 @@ export function versions(view, block, compared, { oncompare, onrestore }) {
     const after = found.find((one) => one.version === pair.to);
     if (!before || !after || before === after) return fill(comparison);
     const label = t("soul.compared", { from: before.version, to: after.version });
-    fill(comparison, h("h4", {}, label), besideText(before, after), changes(before.text, after.text, label));
+    fill(comparison, h("h4", {}, label), besideText(before, after), changedProse(before.text, after.text, label));
   };
 
   fill(list, loading());

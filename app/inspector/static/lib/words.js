@@ -1,9 +1,9 @@
-/** Entries in plain words, and where they are found. */
+/** Entries and messages in plain words, and where they are found. */
 
-import { h } from "../../lib/dom.js";
-import { hrefOf } from "../../lib/address.js";
-import { language, moment, t, tValue } from "../../lib/i18n.js";
-import { button, tag } from "../../lib/widgets.js";
+import { h } from "./dom.js";
+import { hrefOf } from "./address.js";
+import { language, moment, t, tValue } from "./i18n.js";
+import { tag } from "./widgets.js";
 
 /** @typedef {Api.MemoryReply | Api.EpisodeReply | Api.ProcedureReply} Entry */
 /** @typedef {"current" | "unresolved" | "superseded" | "retracted" | "archived"} Standing */
@@ -11,12 +11,12 @@ import { button, tag } from "../../lib/widgets.js";
 /** @type {readonly Api.Category[]} */
 export const CATEGORIES = ["output_preference", "personal_preference", "assistant_preference", "knowledge", "interest", "dislike", "relationship", "work", "goal", "decision", "project", "fact"];
 export const TIERS = /** @type {const} */ (["memories", "episodes", "procedures"]);
-const TIER_OF = { mem: "memories", epi: "episodes", pro: "procedures" };
+const PREFIXES = { memories: "mem_", episodes: "epi_", procedures: "pro_" };
 const TONES = { current: "good", unresolved: "warn", superseded: "bad", retracted: "bad", archived: "plain" };
 
-/** @param {string} id @returns {string | undefined} */
+/** @param {string} id */
 export function tierOf(id) {
-  return Object.entries(TIER_OF).find(([prefix]) => id.startsWith(`${prefix}_`))?.[1];
+  return TIERS.find((tier) => id.startsWith(PREFIXES[tier]));
 }
 
 /** Below /api/v1. @param {string} id */
@@ -26,7 +26,12 @@ export function pathOf(id) {
 
 /** The address that shows an entry. @param {string} space @param {string} id */
 export function hrefOfEntry(space, id) {
-  return hrefOf("memory", { space, tier: tierOf(id) ?? "memories", id });
+  return hrefOf("memory", { space, id });
+}
+
+/** The address of why a logged prompt is what it is. @param {string} space @param {string} id */
+export function hrefOfWhy(space, id) {
+  return hrefOf("memory", { show: "prompts", space, assembly: id });
 }
 
 /** The address that shows where something was said. @param {Api.MessageReply} message */
@@ -68,12 +73,12 @@ export function nameOf(author) {
   return author?.name ?? author?.id ?? "";
 }
 
+/** Who said a message: by name, else by id, else by role. @param {Api.MessageReply} message */
+export function authorOf(message) {
+  return nameOf(message.author) || tValue("speaker", message.role);
+}
+
 /** @param {Entry} entry */
 export function categoryTag(entry) {
   return "category" in entry && entry.category ? tag(tValue("category", entry.category), "memories") : null;
-}
-
-/** To the list, where it is not beside. @param {() => void} back */
-export function backTo(back) {
-  return h("p", { class: "memory-back" }, button(["← ", t("memory.back")], back, { kind: "quiet" }));
 }
