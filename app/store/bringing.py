@@ -68,6 +68,7 @@ class Here:
         versions: How many of an entry's versions are here; an entry that went another way here is not among them.
         forgotten: Entries that were forgotten.
         buried: What was forgotten, here or in the space that was exported.
+        exported_at: When the file was made, if it says so.
         derived: Ids of the file's entries that were made of what was said.
         cut: Ids of the file's messages that quote what was forgotten.
     """
@@ -75,6 +76,7 @@ class Here:
     versions: Mapping[UUID, int]
     forgotten: frozenset[UUID]
     buried: Buried
+    exported_at: datetime | None
     derived: frozenset[str]
     cut: frozenset[str]
 
@@ -108,7 +110,7 @@ async def look_here(connection: Connection, space: SpaceKey, found: Survey, line
         versions |= {i: len(v) for i, v in there.items() if v.items() <= found.entries[i].versions.items()}
         forgotten |= {entry.id.uuid for entry in portion if left_of_entry(entry, derived, buried) is None}
     kept = {i: n for i, n in versions.items() if i not in forgotten}
-    return Here(kept, frozenset(forgotten), buried, derived, cut)
+    return Here(kept, frozenset(forgotten), buried, found.exported_at, derived, cut)
 
 
 def _touched(lines: Lines, space: SpaceKey, found: Survey, buried: Buried) -> tuple[frozenset[str], frozenset[str]]:
@@ -118,7 +120,9 @@ def _touched(lines: Lines, space: SpaceKey, found: Survey, buried: Buried) -> tu
     for line in sound_lines(lines, space, found.bad) if buried.stones else ():
         if line.table == "derived_entries":
             derived.add(str(line.row.get("id")))
-        elif line.table == "messages" and buried.is_quoted_in(line.row.get("text"), made_at(line.row)):
+        elif line.table == "messages" and buried.is_quoted_in(
+            line.row.get("text"), made_at(line.row, found.exported_at)
+        ):
             cut.add(str(line.row.get("id")))
     return frozenset(derived), frozenset(cut)
 
@@ -209,7 +213,7 @@ class Arriving:
         """What may come of a row: nothing of one that is about a forgotten entry."""
         if not self.here.forgotten.isdisjoint(_entries_of(line)):
             return None
-        return left_of_row(line.table, line.row, self.here.buried)
+        return left_of_row(line.table, line.row, self.here.buried, self.here.exported_at)
 
     async def _index(self, connection: Connection, message: Row) -> None:
         """Make what is left of a message searchable."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -65,12 +65,17 @@ class Travelling:
 
 @dataclass(slots=True)
 class Survey:
-    """What is in a file: sound rows by table, entries by id, the numbers of bad lines, and how many lines there are."""
+    """What is in a file: sound rows by table, entries by id, the numbers of bad lines, and how many lines there are.
+
+    Attributes:
+        exported_at: When it was made; None if it does not say so.
+    """
 
     rows: Counter[str] = field(default_factory=Counter)
     entries: dict[UUID, Travelling] = field(default_factory=dict)
     bad: set[int] = field(default_factory=set)
     lines: int = 0
+    exported_at: datetime | None = None
 
 
 def lines_of(path: Path) -> Iterator[bytes]:
@@ -123,8 +128,9 @@ def survey(lines: Lines, space: SpaceKey, report: Report) -> Survey:
     Raises:
         TransferError: If the lines are no export of this version, or versions are missing and nobody knows whose.
     """
-    promised = _header(lines).get("versions")
-    found, torn, versions = Survey(), set[UUID](), 0
+    header = _header(lines)
+    promised = header.get("versions")
+    found, torn, versions = Survey(exported_at=moment_of(header.get("exported_at"))), set[UUID](), 0
     for read in _parsed(lines, space):
         found.lines += 1
         line = _placed(found, read, read.entry) if isinstance(read, Line) and read.entry is not None else read
@@ -186,6 +192,15 @@ def _read(number: int, line: bytes, space: SpaceKey) -> Line | BadLine:
         return BadLine(number, "; ".join(wrong), of)
     except ValueError as error:
         return BadLine(number, str(error), of)
+
+
+def moment_of(value: object) -> datetime | None:
+    """The moment that a value is written as, in UTC if it does not say where; None if it is none."""
+    try:
+        read = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
 
 
 def as_uuid(value: object) -> UUID | None:

@@ -9,7 +9,7 @@ from app.domain.entries import Entry, Tier
 from app.entries.tombstones import Mark, erased_block_mark, erased_record_mark
 from app.forgetting.cutting import shortened, statements, without
 from app.store.buried import Buried
-from app.store.exported import Row
+from app.store.exported import Row, moment_of
 
 _MADE: Final = ("recorded_at", "created_at", "made_at", "raised_at", "said_at", "started_at")
 """Columns that say since when there is a row; the first that a table has counts."""
@@ -41,9 +41,13 @@ def left_of_entry(entry: Entry, derived: Collection[str], buried: Buried) -> Ent
     return None if left is None else replace(entry, content=left)
 
 
-def left_of_row(table: str, row: Row, buried: Buried) -> Row | None:
-    """A row of another table as it may come: all of it, without what quotes what was forgotten, or not at all."""
-    at = made_at(row)
+def left_of_row(table: str, row: Row, buried: Buried, exported_at: datetime | None) -> Row | None:
+    """A row of another table as it may come: all of it, without what quotes what was forgotten, or not at all.
+
+    Args:
+        exported_at: What has no time of its own was there then; None: it is taken to be old.
+    """
+    at = made_at(row, exported_at)
     quoting = _QUOTING.get(table)
     if _is_gone(table, row, buried, at):
         return None
@@ -65,11 +69,7 @@ def _is_gone(table: str, row: Row, buried: Buried, at: datetime) -> bool:
     return any(buried.has_text(text, at) or (mark is not None and buried.has(mark(text), at)) for text in texts)
 
 
-def made_at(row: Row) -> datetime:
-    """When a row was made; what cannot be read is taken to be old."""
+def made_at(row: Row, exported_at: datetime | None) -> datetime:
+    """When a row was made, or else exported; what says neither is taken to be old."""
     value = next((row[name] for name in _MADE if row.get(name)), None)
-    try:
-        read = datetime.fromisoformat(str(value))
-    except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return read if read.tzinfo else read.replace(tzinfo=UTC)
+    return moment_of(value) or exported_at or datetime.min.replace(tzinfo=UTC)

@@ -288,6 +288,20 @@ async def test_a_space_of_everything_comes_as_it_was_and_once(own, client, runti
     assert await everything(client) == before
 
 
+async def test_what_was_written_after_a_space_was_erased_travels_whole(own, client, runtime, *, tenant, database_url):
+    export, _ = own
+    await lived(client, runtime)
+    assert (await client.delete(f"/spaces/{SPACE}")).status_code == 200
+    await lived(client, runtime)
+    lines, other = await export(), SpaceKey(find_tenant(database_url, tenant.name), "user:ana-elsewhere")
+    told = {}
+    done = await runtime.transfer.bring(
+        other, lambda: lines, runtime.entries.embedders, told.__setitem__, lambda _: None
+    )
+    assert (done.forgotten, told) == (0, {})
+    assert len(await listed(client, "/messages", space=other.name, query="viola telescope")) == 2
+
+
 async def test_what_was_erased_one_by_one_does_not_come_with_an_old_export(
     own, client, runtime, *, tenant, database_url
 ):
