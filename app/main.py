@@ -69,8 +69,8 @@ API_PATH = "/api/v1"
 
 def create_app(runtime: Runtime | None = None) -> FastAPI:
     """The service over a runtime; without one it opens its own from the environment (uvicorn --factory)."""
-    configure_logging()
-
+    if runtime is None:
+        configure_logging()  # otherwise whoever opened the runtime chose the level
     models_door = HttpDoor(lambda: app, API_PATH, VERSION)
 
     @asynccontextmanager

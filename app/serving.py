@@ -40,10 +40,9 @@ async def serve(settings: Settings, after_start: AfterStart | None = None) -> No
         listener = stack.enter_context(_listen(settings))
         with _uncollected():
             runtime = await stack.enter_async_context(open_runtime(settings))
-        service = create_app(runtime)
         configure_logging(settings.log_level)
         config = uvicorn.Config(
-            service,
+            create_app(runtime),
             log_level="warning",
             access_log=False,
             server_header=False,

@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx
 
-from app.logs import configure_logging
 from app.main import create_app
 from evals.metrics import Tally
 from evals.service import Service
@@ -86,7 +85,6 @@ async def play_all(service: Service, tally: Tally) -> tuple[str, ...]:
         What went otherwise, a line for each conversation.
     """
     app = create_app(service.runtime)
-    configure_logging("warning")  # the service's level is another
     app.state.runtime = service.runtime
     transport = httpx.ASGITransport(app=app)
     headers = {"Authorization": f"Bearer {service.key}"}

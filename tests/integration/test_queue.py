@@ -1,21 +1,16 @@
 """The queue: what fails, what dies, what is late; and the outbox, which is never half full."""
 
 import asyncio
-import io
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from uuid import uuid4
 
 import psycopg
 import pytest
-import structlog
 from structlog.testing import capture_logs
 
 from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind, PublicId
 from app.domain.spaces import SpaceKey
-from app.logs import where_it_failed
 from app.runtime import new_uuid
 from app.store.queue import (
     ATTEMPTS,
@@ -33,6 +28,7 @@ from app.turns.ports import JobQuery
 from app.turns.records import JobState, NewMessage, NewTurn, Speaker, Task, session_uuid
 from app.turns.tasks import OvertakenError
 from tests.integration.stores import day, open_store
+from tests.logged import logged
 
 
 def new_turn(space, text="Hello.", session="s", **fields):
@@ -152,18 +148,6 @@ async def test_a_permanent_error_is_terminal_at_once_and_its_reason_is_kept(worl
     assert (job.state, job.attempts, job.error) == (JobState.FAILED, 1, INTERNAL)
     state = await queue_state(world.store.pool)
     assert (state.failed, state.name) == (1, "poisoned")
-
-
-@contextmanager
-def logged() -> Iterator[io.StringIO]:
-    """What the queue writes to the log, a line each, whatever the log was configured to be before."""
-    log = io.StringIO()
-    processors = [where_it_failed, structlog.processors.JSONRenderer()]
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(
-            "app.store.queue._log", structlog.wrap_logger(structlog.WriteLogger(log), processors=processors)
-        )
-        yield log
 
 
 async def test_the_log_says_of_a_failed_job_which_and_where_and_quotes_nothing(world):
