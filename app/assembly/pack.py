@@ -81,6 +81,15 @@ class _Purse:
         return True
 
 
+def tokens_of(candidate: Candidate, section: Section, markup: Markup, count: TokenCounter) -> int:
+    """What an entry takes, tags included."""
+    key = (section, markup.leaf, count)
+    known: int | None = candidate.memo.get(key)
+    if known is None:
+        known = candidate.memo[key] = count(render_entry(candidate, section, markup))
+    return known
+
+
 @dataclass(slots=True)
 class _Packer:
     """Fills sections. Wrappers are paid for with the first element that needs them."""
@@ -108,16 +117,13 @@ class _Packer:
 
     def _tokens(self, candidate: Candidate, section: Section, room: float) -> int:
         """What an entry takes; of one that cannot fit, at least how much."""
-        key = (section, self.markup.leaf, self.count)
-        known: int | None = candidate.memo.get(key)
-        if known is None:
-            fewest: int | None = candidate.memo.get(fewest_tokens)
-            if fewest is None:
-                fewest = candidate.memo[fewest_tokens] = fewest_tokens(candidate.text)
-            if fewest > room:
-                return fewest
-            known = candidate.memo[key] = self.count(render_entry(candidate, section, self.markup))
-        return known
+        known: int | None = candidate.memo.get((section, self.markup.leaf, self.count))
+        if known is not None:
+            return known
+        fewest: int | None = candidate.memo.get(fewest_tokens)
+        if fewest is None:
+            fewest = candidate.memo[fewest_tokens] = fewest_tokens(candidate.text)
+        return fewest if fewest > room else tokens_of(candidate, section, self.markup, self.count)
 
     def offer_text(self, element: str, section: Section, purse: _Purse) -> bool:
         """Put one element that is no entry in if it fits."""

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from operator import attrgetter
 from types import MappingProxyType
 
 import numpy as np
 
+from app.assembly.likeness import Likeness
 from app.assembly.pack import TokenCounter, group_of, pack, pack_notes
 from app.assembly.plan import QueryPlan
 from app.assembly.records import (
@@ -79,18 +82,21 @@ def select(
     of_space = {space: rules.of(model_id) for space, model_id in retrieved.models.items()}
     holding = Overruling(retrieved.records)
     bands = {s: r.band for s, r in of_space.items()}
-    screened = screen(merge(retrieved.candidates), request, rules.band, bands, holding)
+    merged = merge(retrieved.candidates)
+    likeness = Likeness(merged)
+    screened = screen(merged, request, rules.band, bands, holding=holding, likeness=likeness)
     calibrations = {s: r.calibration for s, r in of_space.items()}
     relevances = rate(screened.kept, plan, calibrations, rules, wordings)
     rising = threshold(score_all(screened.kept, relevances, request), request, rules)
     telling = unrepeated([s.candidate for s in rising.kept], request.history)
     repeated = {dropped.id for dropped in telling.dropped}
     telling_most = [s for s in rising.kept if s.candidate.id not in repeated] if repeated else rising.kept
-    ranked = rank(telling_most, request.overrides.must_include, lambda space: of_space.get(space, rules).band)
+    ranked = rank(telling_most, request.overrides.must_include, lambda space: of_space.get(space, rules).band, likeness)
     packed = pack(ranked, retrieved.soul, request, count)
     remarks = remark(screened, packed.entries, plan, retrieved, request)
     texts = remark_texts(remarks, packed.entries, request, retrieved.notices)
     records = concerning(retrieved.records, request)
+    stored = _stored_supersessions(packed.entries)
     noted = pack_notes(records, list(zip(remarks, texts, strict=True)), packed, request, count)
     return Selection(
         soul=packed.soul,
@@ -102,9 +108,9 @@ def select(
             *rising.dropped,
             *telling.dropped,
             *packed.dropped,
-            *_replaced(packed.entries),
+            *(Dropped(s.superseded, DropReason.SUPERSEDED) for s in stored),
         ),
-        supersessions=(*screened.supersessions, *_stored_supersessions(packed.entries)),
+        supersessions=(*screened.supersessions, *stored),
         unresolved=screened.unresolved,
         remarks=noted.remarks,
         tokens={"total": sum(packed.tokens.values()) + noted.tokens, **packed.tokens},
@@ -134,10 +140,16 @@ def _left_behind(retrieved: Retrieved, request: AssemblyRequest) -> tuple[Droppe
     )
 
 
+_ID = attrgetter("id")
+
+
 def merge(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """One candidate per id, with what each arm saw of it; in the order of ids, whatever the arms' order."""
+    ordered = sorted(candidates, key=_ID)
+    if len({candidate.id for candidate in ordered}) == len(ordered):  # no entry was brought up twice
+        return tuple(ordered)
     merged: list[Candidate] = []
-    for candidate in sorted(candidates, key=lambda c: c.id):
+    for candidate in ordered:
         if merged and merged[-1].id == candidate.id:
             merged[-1] = _merge_pair(merged[-1], candidate)
         else:
@@ -174,7 +186,7 @@ def rate(
     for space, members in _by_space(candidates).items():
         seen = [(c.cosine_similarity, c.bm25_score, c.coverage) for c in map(candidates.__getitem__, members)]
         weights = weights_of_evidence(seen, calibrations.get(space, rules.calibration))
-        places = [_place(candidates[member]) for member in members]
+        places = [place_of(candidates[member]) for member in members]
         wording = wordings.get(space, plan.wording)
         found[members] = supported(weights, places, wording, weight_for(plan.min_relevance))
     relevances: list[float] = relevance_of(found).tolist()
@@ -189,7 +201,8 @@ def _by_space(candidates: Sequence[Candidate]) -> dict[str, list[int]]:
     return members
 
 
-def _place(candidate: Candidate) -> Place:
+def place_of(candidate: Candidate) -> Place:
+    """Where an entry stands among those that may speak for it."""
     known: Place | None = candidate.memo.get(Place)
     if known is None:
         known = candidate.memo[Place] = Place(
@@ -269,7 +282,9 @@ def _shortfall(scored: Scored, request: AssemblyRequest, floor: float) -> DropRe
     return DropReason.MIN_RELEVANCE if is_irrelevant else DropReason.MIN_SCORE
 
 
-def rank(scored: Sequence[Scored], pinned: frozenset[PublicId], band_of: BandOf) -> tuple[Scored, ...]:
+def rank(
+    scored: Sequence[Scored], pinned: frozenset[PublicId], band_of: BandOf, likeness: Likeness
+) -> tuple[Scored, ...]:
     """Best first: pinned, then by score, then by id, tellings of one thing apart. Preferences keep their own order."""
     preferences = sorted(
         (s for s in scored if s.candidate.is_preference),
@@ -278,7 +293,7 @@ def rank(scored: Sequence[Scored], pinned: frozenset[PublicId], band_of: BandOf)
     others = sorted((s for s in scored if not s.candidate.is_preference), key=lambda s: (-s.score, s.candidate.id))
     first = [s for s in others if s.candidate.id in pinned] if pinned else []
     rest = [s for s in others if s.candidate.id not in pinned] if first else others
-    return (*preferences, *first, *varied(rest, band_of))
+    return (*preferences, *first, *varied(rest, band_of, likeness))
 
 
 def remark(
@@ -289,7 +304,8 @@ def remark(
     request: AssemblyRequest,
 ) -> tuple[Remark, ...]:
     """What the prompt must say about the memory itself: what was corrected, conflicts, what is missing."""
-    present = {e.scored.candidate.id for e in kept}
+    is_disputed = bool(screened.unresolved or screened.supersessions)
+    present = {e.scored.candidate.id for e in kept} if is_disputed else set()
     conflicts = [Remark(RemarkKind.CONFLICT, u.ids) for u in screened.unresolved if present.issuperset(u.ids)]
     replaced = [
         Remark(RemarkKind.REPLACED_PREFERENCE, (s.superseded, s.kept))
@@ -301,7 +317,7 @@ def remark(
         notices.append(Remark(RemarkKind.SOURCE_UNAVAILABLE))
     elif plan.asks_outright and not kept:
         notices.append(Remark(RemarkKind.NOTHING_KNOWN))
-    known = {e.scored.candidate.space for e in kept}
+    known = {e.scored.candidate.space for e in kept} if request.asked_outright else set()
     for space in request.asked_outright:
         if space in retrieved.unread:
             notices.append(Remark(RemarkKind.SOURCE_UNAVAILABLE, about=space))
@@ -315,6 +331,8 @@ def remark_texts(
     remarks: Sequence[Remark], kept: Sequence[Selected], request: AssemblyRequest, notices: Sequence[Notice] = ()
 ) -> tuple[str, ...]:
     """The sentences of the remarks, in their order."""
+    if not remarks:
+        return ()
     texts = {e.scored.candidate.id: e.scored.candidate.text for e in kept} | dict(notices)
     return tuple(_sentence(r, [texts[i] for i in r.ids], request.people) for r in remarks)
 
@@ -342,26 +360,19 @@ def _told(remarks: Sequence[Remark], notices: Sequence[Notice]) -> tuple[Notice,
 
 def _stored_supersessions(kept: Sequence[Selected]) -> tuple[Supersession, ...]:
     """What the entries in the prompt have replaced in the store."""
-    candidates = [e.scored.candidate for e in kept]
-    return tuple(Supersession(c.id, old, "stored", for_good=False) for c in candidates for old in c.superseded)
-
-
-def _replaced(kept: Sequence[Selected]) -> tuple[Dropped, ...]:
-    return tuple(Dropped(s.superseded, DropReason.SUPERSEDED) for s in _stored_supersessions(kept))
+    replacing = [e.scored.candidate for e in kept if e.scored.candidate.superseded]
+    return tuple(Supersession(c.id, old, "stored", for_good=False) for c in replacing for old in c.superseded)
 
 
 def _reading_order(entries: Sequence[Selected]) -> tuple[Selected, ...]:
     """The order of the prompt: by section; episodes by time, the others by rank."""
-    episodes = sorted(
-        (e for e in entries if e.section is Section.RECENT_CONTEXT),
-        key=lambda e: (
-            e.scored.candidate.occurred_at or e.scored.candidate.recorded_at,
-            e.scored.candidate.id,
-        ),
+    by_section: dict[Section, list[Selected]] = {section: [] for section in Section}
+    for chosen in entries:
+        by_section[chosen.section].append(chosen)
+    by_section[Section.RECENT_CONTEXT].sort(
+        key=lambda e: (e.scored.candidate.occurred_at or e.scored.candidate.recorded_at, e.scored.candidate.id)
     )
-    others = [e for e in entries if e.section is not Section.RECENT_CONTEXT]
-    order = list(Section)
-    return tuple(sorted([*others, *episodes], key=lambda e: order.index(e.section)))
+    return tuple(chain.from_iterable(by_section.values()))
 
 
 def compose(selection: Selection, request: AssemblyRequest) -> Assembly:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from app.assembly.likeness import Likeness
 from app.assembly.outlines import Outline, outline, unpack_outline
 from app.assembly.records import AssemblyRequest, Candidate, Dropped, DropReason, Message
 from app.contradictions.claims import claim_key
@@ -50,18 +50,21 @@ def screen(
     request: AssemblyRequest,
     band: SimilarityBand,
     bands: Mapping[str, SimilarityBand] = MappingProxyType({}),
+    *,
     holding: "Overruling | None" = None,
+    likeness: Likeness | None = None,
 ) -> Screened:
     """Take out what the request does not admit, then the losers of contradictions in the whole pool.
 
     Args:
         band: Where contradictions lie, in spaces that `bands` does not name.
         holding: The records that hold.
+        likeness: Of the candidates, if somebody else needs it too.
     """
     visible = frozenset(visible_scopes(request.scopes))
     overrules = (holding or Overruling(())).overrules
     admitted, refused = _partition(candidates, lambda c: _refusal(c, request, visible) or overrules(c))
-    settled = _settle(admitted, lambda space: bands.get(space, band))
+    settled = _settle(admitted, lambda space: bands.get(space, band), likeness or Likeness(admitted))
     return replace(settled, dropped=(*refused, *settled.dropped))
 
 
@@ -88,7 +91,7 @@ class Overruling:
         """Whether a record speaks of what a memory claims, or says otherwise."""
         if not self._records or candidate.tier is not Tier.MEMORIES or candidate.is_lore:
             return None
-        statement = _statement(candidate)
+        statement = statement_of(candidate)
         key = None if candidate.claim is None else claim_key(candidate.claim)
         for record, covered in zip(self._records, self._keys, strict=True):
             if not record.concerns(candidate.space):
@@ -133,17 +136,17 @@ def _holds(candidate: Candidate, request: AssemblyRequest) -> bool:
     )
 
 
-def _settle(candidates: Sequence[Candidate], band_of: BandOf) -> Screened:
+def _settle(candidates: Sequence[Candidate], band_of: BandOf, likeness: Likeness) -> Screened:
     """Find contradictions in the whole pool and take the losers out.
 
     A preference loses only to another preference: it is decided among preferences first, and stays for
     this turn when something newer that the query brought up contradicts it (the prompt then says so).
     """
     preferences = [c for c in candidates if c.is_preference]
-    among_preferences = _resolve(preferences, band_of)
+    among_preferences = _resolve(preferences, band_of, likeness)
     lost = set(among_preferences.losers)
     memories = [c for c in candidates if c.tier is Tier.MEMORIES and not (lost and c.id in lost)]
-    among_all = _resolve(memories, band_of)
+    among_all = _resolve(memories, band_of, likeness)
     lost |= among_all.losers - {c.id for c in preferences}
     losers = [c for c in candidates if c.id in lost] if lost else []
     return Screened(
@@ -164,15 +167,15 @@ class _Resolved:
         return frozenset(s.superseded for s in self.supersessions)
 
 
-def _resolve(candidates: Sequence[Candidate], band_of: BandOf) -> _Resolved:
+def _resolve(candidates: Sequence[Candidate], band_of: BandOf, likeness: Likeness) -> _Resolved:
     by_space: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         by_space.setdefault(candidate.space, []).append(candidate)
     supersessions: list[Supersession] = []
     unresolved: list[Unresolved] = []
     for space, members in by_space.items():
-        statements = tuple(_statement(c) for c in members)
-        found = find_contradictions(statements, _similarity(members), band_of(space))
+        statements = tuple(statement_of(c) for c in members)
+        found = find_contradictions(statements, likeness.among(members), band_of(space))
         if not found:
             continue
         resolution = resolve(statements, found)
@@ -181,7 +184,8 @@ def _resolve(candidates: Sequence[Candidate], band_of: BandOf) -> _Resolved:
     return _Resolved(tuple(supersessions), tuple(unresolved))
 
 
-def _statement(candidate: Candidate) -> Statement:
+def statement_of(candidate: Candidate) -> Statement:
+    """What contradictions are found in, with the outline of its text."""
     known: Statement | None = candidate.memo.get(Statement)
     if known is None:
         known = candidate.memo[Statement] = _read(candidate)
@@ -207,17 +211,6 @@ def _outline(candidate: Candidate) -> Outline:
         known = unpack_outline(candidate.outline) or outline(candidate.text, candidate.claim)
         candidate.memo[Outline] = known
     return known
-
-
-def _similarity(candidates: Sequence[Candidate]) -> NDArray[np.float32] | None:
-    """Raw cosine similarities (n, n); NaN where a vector is missing; None where all are."""
-    vectors = [c.vector for c in candidates]
-    known = next((vector for vector in vectors if vector is not None), None)
-    if known is None:
-        return None
-    missing = np.full(len(known), np.nan, dtype=np.float32)
-    matrix = np.array([missing if vector is None else vector for vector in vectors], dtype=np.float32)
-    return matrix @ matrix.T
 
 
 class _Said:
@@ -269,7 +262,7 @@ class _Said:
 
 def _contradicted(candidate: Candidate, message: Message) -> bool:
     older = message.at is None or candidate.last_confirmed_at <= message.at
-    return older and contradicted_by(_statement(candidate), message.text, None)
+    return older and contradicted_by(statement_of(candidate), message.text, None)
 
 
 def _covers(longer: str, shorter: str) -> bool:
@@ -312,8 +305,8 @@ def _perhaps_covered(packed: Sequence[bytes]) -> list[tuple[int, int]]:
     """Pairs of positions: a later one whose signature has no bit that an earlier one has not; in order."""
     if len(packed) < 2:
         return []
-    covered = np.tri(len(packed), k=-1, dtype=np.bool_)
-    for column in signatures(packed).T:
-        covered &= (column[:, None] & ~column) == 0
-    later, earlier = np.nonzero(covered)
-    return list(zip(later.tolist(), earlier.tolist(), strict=True))
+    signed = signatures(packed)
+    first, others = signed[:, 0], signed[:, 1:]
+    later, earlier = np.nonzero(np.tril((first[:, None] & ~first) == 0, -1))
+    covered = ~np.any(others[later] & ~others[earlier], axis=1)  # of the few pairs that are left
+    return list(zip(later[covered].tolist(), earlier[covered].tolist(), strict=True))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from app.assembly.likeness import Likeness
 from app.assembly.records import Scored
 from app.assembly.screen import BandOf
 
@@ -19,30 +20,31 @@ _STEP = 0.25
 """A second telling is worth 1 / (1 + this), a third 1 / (1 + 2 * this)."""
 
 
-def varied(ranked: Sequence[Scored], band_of: BandOf) -> tuple[Scored, ...]:
+def varied(ranked: Sequence[Scored], band_of: BandOf, likeness: Likeness) -> tuple[Scored, ...]:
     """Entries in the order in which they go in: what resembles a better one comes after what does not.
 
     Args:
         ranked: Best first. Those without a vector resemble nothing, and those of different spaces nothing either.
+        likeness: Of them all.
     """
-    places = [place for place, scored in enumerate(ranked) if scored.candidate.vector is not None]
-    if len(places) < 2:
+    if len(ranked) < 2:
         return tuple(ranked)
-    counts = np.zeros(len(ranked))
-    counts[places] = _better_alike([ranked[place] for place in places], band_of)
-    worth = np.array([scored.score for scored in ranked]) / (1.0 + _STEP * counts)
-    return tuple(ranked[place] for place in np.argsort(-worth, kind="stable"))
+    worth = np.array([scored.score for scored in ranked]) / (1.0 + _STEP * _better_alike(ranked, band_of, likeness))
+    return tuple([ranked[place] for place in np.argsort(-worth, kind="stable").tolist()])
 
 
-def _better_alike(ranked: Sequence[Scored], band_of: BandOf) -> NDArray[np.int64]:
+def _better_alike(ranked: Sequence[Scored], band_of: BandOf, likeness: Likeness) -> NDArray[np.int64]:
     """How many better entries each one resembles, shape (n,)."""
-    vectors = [s.candidate.vector for s in ranked]
-    spaces = np.array([s.candidate.space for s in ranked])
+    places: dict[str, list[int]] = {}
+    for place, scored in enumerate(ranked):
+        if scored.candidate.vector is not None:
+            places.setdefault(scored.candidate.space, []).append(place)
     counts = np.zeros(len(ranked), dtype=np.int64)
-    for space in np.unique(spaces):
-        members = np.flatnonzero(spaces == space)
-        matrix = np.array([vectors[member] for member in members], dtype=np.float32)
-        band = band_of(str(space))
-        close = matrix @ matrix.T >= band.lower + _CLOSE * (band.upper - band.lower)
-        counts[members] = np.tril(close, -1).sum(axis=1)
+    for space, members in places.items():
+        similarities = likeness.among([ranked[member].candidate for member in members])
+        if similarities is None:
+            continue
+        band = band_of(space)
+        close = similarities >= band.lower + _CLOSE * (band.upper - band.lower)
+        counts[members] = np.count_nonzero(np.tril(close, -1), axis=1)
     return counts

@@ -180,15 +180,9 @@ def _wording_candidates(
     """Pairs inside the band whose content words differ by one at most."""
     if similarity is None or len(known) < 2:
         return []
-    differing = _word_differences(known)
-    inside = (similarity >= band.lower) & (similarity <= band.upper) & (differing <= 1)
-    rows, columns = np.nonzero(np.triu(inside, k=1))
-    return list(zip(rows.tolist(), columns.tolist(), strict=True))
-
-
-def _word_differences(known: Sequence[Topics]) -> NDArray[np.int64]:
-    """How many content words are in only one of two wordings, at least, `(n, n)`."""
-    difference = np.zeros((len(known), len(known)), dtype=np.int64)
-    for column in signatures([one.signature for one in known]).T:
-        difference += np.bitwise_count(column[:, None] ^ column)
-    return difference
+    rows, columns = np.nonzero(np.triu((similarity >= band.lower) & (similarity <= band.upper), k=1))
+    differing = np.zeros(len(rows), dtype=np.int16)  # words in only one of two, at least
+    for part in signatures([one.signature for one in known]).T:
+        differing += np.bitwise_count(part[rows] ^ part[columns])
+    close = differing <= 1
+    return list(zip(rows[close].tolist(), columns[close].tolist(), strict=True))

@@ -30,6 +30,9 @@ class Seen(NamedTuple):
     outdated_by: UUID | None
 
 
+NOT_SOUGHT = Seen(None, None, None, is_preference=False, is_standing=False, vector=None, outdated_by=None)
+"""What is seen of an entry that nobody asked for."""
+
 _ENTRY_FIELDS = attrgetter(*[field.name for field in fields(Candidate)][: -len(Seen._fields) - 1])
 """Of the entry, but for `uses`."""
 

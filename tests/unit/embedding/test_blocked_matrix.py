@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.embedding.bundled import BlockedMatrix
+from app.embedding.tokenwise import BlockedMatrix
 
 
 @pytest.mark.parametrize("rows", [1, 12, 32, 33, 200])
