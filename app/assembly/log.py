@@ -243,7 +243,7 @@ def proposals(logged: Logged) -> tuple[tuple[Supersession, int, int], ...]:
     """
     if logged.request.looks_back or logged.request.overrides.names:
         return ()
-    versions = logged.assembled.pool_versions
+    versions = logged.assembled.versions
     return tuple(
         (s, versions[s.kept], versions[s.superseded])
         for s in logged.assembled.assembly.selection.supersessions

@@ -96,7 +96,7 @@ class _Packer:
 
     markup: Markup
     count: TokenCounter
-    open: set[str] = field(default_factory=set)
+    open: set[object] = field(default_factory=set)
     entries: list[Selected] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
 
@@ -134,16 +134,16 @@ class _Packer:
         self.dropped.extend(Dropped(s.candidate.id, DropReason.BUDGET) for s in scored)
 
     def _pay(self, tokens: int, section: Section, purse: _Purse, group: Group | None) -> bool:
-        opening: set[str] = set()
+        opening: list[object] = []
         if section not in self.open:
-            opening.add(section)
+            opening.append(section)
             tokens += self.count(wrapper_of_section(section, self.markup))
-        if group is not None and (name := f"{group.name} {group.space}") not in self.open:
-            opening.add(name)
+        if group is not None and (key := (group.name, group.space)) not in self.open:
+            opening.append(key)
             tokens += self.count(wrapper_of_group(group, self.markup))
         if not purse.pay(tokens):
             return False
-        self.open |= opening
+        self.open.update(opening)
         return True
 
 
@@ -238,12 +238,8 @@ def _pack_facts(packer: _Packer, facts: Sequence[Scored], request: AssemblyReque
     others = _Purse(int(budget * ALSO_READ_SHARE), memories)
 
     shares = {
-        s.candidate.space: lore
-        if s.candidate.is_lore
-        else memories
-        if s.candidate.space == request.space.name
-        else others
-        for s in facts
+        c.space: lore if c.is_lore else memories if c.space == request.space.name else others
+        for c in {s.candidate.space: s.candidate for s in facts}.values()
     }
     each = int(budget * (1 - LORE_SHARE) / max(1, len(request.people)))
     shares |= {person: _Purse(each, memories) for person in request.people}
@@ -253,8 +249,14 @@ def _pack_facts(packer: _Packer, facts: Sequence[Scored], request: AssemblyReque
         space = scored.candidate.space
         return profiles[space] if scored.candidate.is_standing and space in profiles else shares[space]
 
+    groups: dict[tuple[str, bool], Group] = {}
+
     def group(scored: Scored) -> Group:
-        return group_of(scored, request)
+        key = (scored.candidate.space, scored.candidate.is_standing)
+        known = groups.get(key)
+        if known is None:
+            known = groups[key] = group_of(scored, request)
+        return known
 
     def offered(scored: Scored, purse: _Purse) -> bool:
         return packer.offer(scored, Section.RELEVANT_FACTS, purse, group)

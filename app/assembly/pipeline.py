@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -49,7 +50,7 @@ from app.scoring.signals import (
     DEFAULT_IMPORTANCE,
     HALF_LIFE_DAYS,
     Signals,
-    age_days,
+    days_of,
     frequency,
     recency,
 )
@@ -132,11 +133,12 @@ def _left_behind(retrieved: Retrieved, request: AssemblyRequest) -> tuple[Droppe
         return ()
     found = {candidate.id for candidate in retrieved.candidates if candidate.is_preference or candidate.is_standing}
     found |= request.overrides.must_include
+    left = [entry_id for entry_id in retrieved.below_floor if entry_id not in found] if found else retrieved.below_floor
     excluded = request.overrides.exclude
     return tuple(
-        Dropped(entry_id, DropReason.EXCLUDED if entry_id in excluded else DropReason.MIN_RELEVANCE)
-        for entry_id in retrieved.below_floor
-        if not (found and entry_id in found)
+        [Dropped(one, DropReason.EXCLUDED if one in excluded else DropReason.MIN_RELEVANCE) for one in left]
+        if excluded
+        else [Dropped(one, DropReason.MIN_RELEVANCE) for one in left]
     )
 
 
@@ -220,20 +222,37 @@ def score_all(
     """The five signals and the score of each candidate, in their order."""
     if not candidates:
         return ()
-    since = (c.occurred_at or c.last_confirmed_at for c in candidates)
-    signals = np.column_stack(
-        (
-            relevances,
-            [DEFAULT_IMPORTANCE if c.importance is None else c.importance for c in candidates],
-            recency([age_days(one, request.as_of) for one in since], [HALF_LIFE_DAYS[c.tier] for c in candidates]),
-            frequency([c.uses for c in candidates]),
-            [DEFAULT_CONFIDENCE if c.confidence is None else c.confidence for c in candidates],
-        )
-    )
+    lasting = np.fromiter(chain.from_iterable(map(lasting_of, candidates)), np.float64, 4 * len(candidates))
+    importance, confidence, since_days, half_life_days = lasting.reshape(-1, 4).T
+    age_days = days_of(request.as_of) - since_days
+    uses = frequency([c.uses for c in candidates])
+    signals = np.column_stack((relevances, importance, recency(age_days, half_life_days), uses, confidence))
     totals = scores(signals, request.overrides.weights)
     if request.overrides.tag_boosts:
         totals = totals * [boost(_labels(c), request.overrides.tag_boosts) for c in candidates]
     return tuple(map(Scored, candidates, map(Signals._make, signals.tolist()), totals.tolist()))
+
+
+class Lasting(NamedTuple):
+    """What the signals of an entry are made of that does not change with the request."""
+
+    importance: float
+    confidence: float
+    since_days: float
+    half_life_days: float
+
+
+def lasting_of(candidate: Candidate) -> Lasting:
+    """What the signals of an entry are made of."""
+    known: Lasting | None = candidate.memo.get(Lasting)
+    if known is None:
+        known = candidate.memo[Lasting] = Lasting(
+            importance=DEFAULT_IMPORTANCE if candidate.importance is None else candidate.importance,
+            confidence=DEFAULT_CONFIDENCE if candidate.confidence is None else candidate.confidence,
+            since_days=days_of(candidate.occurred_at or candidate.last_confirmed_at),
+            half_life_days=HALF_LIFE_DAYS[candidate.tier],
+        )
+    return known
 
 
 def _labels(candidate: Candidate) -> tuple[str, ...]:

@@ -360,9 +360,9 @@ class Selection:
     @property
     def dropped_counts(self) -> dict[str, int]:
         """How many candidates were dropped, by reason; soul blocks that did not fit count as budget."""
-        reasons = [dropped.reason.value for dropped in self.dropped]
-        reasons += [DropReason.BUDGET.value] * len(self.dropped_soul)
-        return dict(sorted(Counter(reasons).items()))
+        counts = Counter([dropped.reason for dropped in self.dropped])
+        counts[DropReason.BUDGET] += len(self.dropped_soul)
+        return dict(sorted((reason.value, count) for reason, count in counts.items() if count))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from app.domain.entries import AGENT_AUTHORS, Tier
 from app.domain.ids import PublicId
 from app.domain.records import Record
 from app.domain.spaces import visible_scopes
-from app.text.content import Gist, content_terms, gist, negations, signatures
+from app.text.content import Gist, content_terms, gist, negations, pairs_where, signatures
 from app.text.normalise import normalise_text
 
 BandOf = Callable[[str], SimilarityBand]
@@ -282,6 +282,8 @@ def _may_cover(longer: Gist, shorter: Gist) -> bool:
 
 def _distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Dropped]]:
     """Keep one of several entries of a tier that say the same: the one that says most, then the newest."""
+    if len(candidates) < 2:
+        return list(candidates), []
     told = [(candidate, _outline(candidate).gist) for candidate in candidates]
     told.sort(key=lambda pair: (-pair[1].length, -pair[0].sequence, pair[0].id))
     repeated: set[PublicId] = set()
@@ -307,6 +309,6 @@ def _perhaps_covered(packed: Sequence[bytes]) -> list[tuple[int, int]]:
         return []
     signed = signatures(packed)
     first, others = signed[:, 0], signed[:, 1:]
-    later, earlier = np.nonzero(np.tril((first[:, None] & ~first) == 0, -1))
+    earlier, later = pairs_where((first & ~first[:, None]) == 0)
     covered = ~np.any(others[later] & ~others[earlier], axis=1)  # of the few pairs that are left
     return list(zip(later[covered].tolist(), earlier[covered].tolist(), strict=True))

@@ -8,7 +8,7 @@ from app.assembly.pack import TokenCounter
 from app.assembly.pipeline import compose, select
 from app.assembly.plan import QueryPlan, plan
 from app.assembly.ports import Models, Retriever, Sessions
-from app.assembly.records import Assembly, AssemblyRequest, Message, Retrieved
+from app.assembly.records import Assembly, AssemblyRequest, Candidate, Message, Retrieved, Selection
 from app.domain.errors import NotFoundError, UnavailableError
 from app.domain.ids import PublicId
 from app.scoring.asked import Asked
@@ -25,7 +25,7 @@ class Assembled:
     """A finished prompt, with how it came about.
 
     Attributes:
-        pool_versions: The version of every candidate that was seen.
+        versions: Of the candidates that supersessions name, as they were seen.
         timings_ms: The stages and their `total`.
         people: In a live chat: the spaces of those whose memory was read, in their order.
     """
@@ -33,7 +33,7 @@ class Assembled:
     assembly: Assembly
     plan: QueryPlan
     degraded: tuple[str, ...]
-    pool_versions: Mapping[PublicId, int]
+    versions: Mapping[PublicId, int]
     timings_ms: Mapping[str, float]
     people: tuple[str, ...] = ()
 
@@ -106,7 +106,7 @@ class AssemblyService:
         watch.lap("select")
         assembly = compose(selection, request)
         watch.lap("render")
-        versions = {c.id: c.version for c in retrieved.candidates}
+        versions = versions_of(selection, retrieved.candidates)
         degraded = retrieved.degraded if said is not None else (*retrieved.degraded, "session")
         return Assembled(assembly, query_plan, degraded, versions, watch.total())
 
@@ -136,8 +136,14 @@ class AssemblyService:
             return Retrieved(degraded=("store",))
 
 
+def versions_of(selection: Selection, candidates: Sequence[Candidate]) -> Mapping[PublicId, int]:
+    """The versions of the candidates that supersessions name."""
+    named = {entry_id for s in selection.supersessions for entry_id in (s.kept, s.superseded)}
+    return {c.id: c.version for c in candidates if c.id in named} if named else {}
+
+
 def _check_pinned(request: AssemblyRequest, retrieved: Retrieved) -> None:
-    if "store" in retrieved.degraded:
+    if not request.overrides.must_include or "store" in retrieved.degraded:
         return
     missing = request.overrides.must_include - {c.id for c in retrieved.candidates}
     if missing:

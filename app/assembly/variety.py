@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from app.assembly.likeness import Likeness
 from app.assembly.records import Scored
 from app.assembly.screen import BandOf
+from app.text.content import pairs_where
 
 _CLOSE = 0.85
 """How far up the band of contradictions two entries count as tellings of one thing: .83 for the bundled model."""
@@ -46,5 +47,5 @@ def _better_alike(ranked: Sequence[Scored], band_of: BandOf, likeness: Likeness)
             continue
         band = band_of(space)
         close = similarities >= band.lower + _CLOSE * (band.upper - band.lower)
-        counts[members] = np.count_nonzero(np.tril(close, -1), axis=1)
+        counts[members] = np.bincount(pairs_where(close)[1], minlength=len(members))
     return counts

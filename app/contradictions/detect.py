@@ -19,7 +19,7 @@ from app.contradictions.features import features
 from app.contradictions.wordings import clash, said_of_self
 from app.domain.entries import Claim
 from app.domain.ids import PublicId
-from app.text.content import number_of, signature, signatures
+from app.text.content import number_of, pairs_where, signature, signatures
 
 Why = Literal["claim", "negation", "antonym", "number", "time", "place"]
 
@@ -180,7 +180,7 @@ def _wording_candidates(
     """Pairs inside the band whose content words differ by one at most."""
     if similarity is None or len(known) < 2:
         return []
-    rows, columns = np.nonzero(np.triu((similarity >= band.lower) & (similarity <= band.upper), k=1))
+    rows, columns = pairs_where((similarity >= band.lower) & (similarity <= band.upper))
     differing = np.zeros(len(rows), dtype=np.int16)  # words in only one of two, at least
     for part in signatures([one.signature for one in known]).T:
         differing += np.bitwise_count(part[rows] ^ part[columns])

@@ -10,7 +10,7 @@ from app.assembly.pipeline import compose, select
 from app.assembly.plan import QueryPlan, plan
 from app.assembly.ports import Models, Retriever, Sessions
 from app.assembly.records import AssemblyRequest, Candidate, Message, Retrieved
-from app.assembly.service import Assembled, Stopwatch
+from app.assembly.service import Assembled, Stopwatch, versions_of
 from app.domain.entries import Tier
 from app.domain.errors import UnavailableError
 from app.domain.spaces import SpaceKey
@@ -171,7 +171,7 @@ class LiveService:
             assembly,
             shared_plan,
             retrieved.degraded,
-            {c.id: c.version for c in retrieved.candidates},
+            versions_of(selection, retrieved.candidates),
             watch.total(),
             tuple(base.people),
         )

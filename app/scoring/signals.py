@@ -60,3 +60,8 @@ def frequency(uses: ArrayLike) -> Shares:
 def age_days(since: datetime, moment: datetime) -> float:
     """Days from one moment to another; negative when `since` is the later one."""
     return (moment - since).total_seconds() / _SECONDS_PER_DAY
+
+
+def days_of(moment: datetime) -> float:
+    """Days since the epoch, to a microsecond: ages are differences of these."""
+    return moment.timestamp() / _SECONDS_PER_DAY

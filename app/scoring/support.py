@@ -5,9 +5,8 @@ the measurements.
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
-from math import exp
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -32,8 +31,6 @@ SUPPORT: Final = 0.25
 
 REACH: Final = 10.0
 """Entries of a session after which what one adds to another has fallen to 1/e."""
-
-_NONE: Final = timedelta(0)
 
 Weights = NDArray[np.float64]
 
@@ -68,14 +65,14 @@ def supported(weights: Weights, places: Sequence[Place], wording: Wording, least
     """
     if not len(weights):
         return weights
-    factors = np.array([_factor(place, wording) for place in places])
+    factors = np.ones(len(weights))
+    for number, place in enumerate(places):
+        if place.author is not None:
+            factors[number] = _by(_author(place.author), wording)
+    if wording.period is not None:
+        factors *= _when(np.array([place.at.timestamp() for place in places]), wording.period)
     own = np.where(weights >= least, weights * factors, 0.0)
     return np.where(weights >= least, own + SUPPORT * _two_best(own, places), weights)
-
-
-def _factor(place: Place, wording: Wording) -> float:
-    by = 1.0 if place.author is None else _by(_author(place.author), wording)
-    return by if wording.period is None else by * _when(place.at, wording.period)
 
 
 def _by(author: "_Author", wording: Wording) -> float:
@@ -84,19 +81,20 @@ def _by(author: "_Author", wording: Wording) -> float:
     return 1.0 if author.names.isdisjoint(wording.words) else NAMED_AUTHOR
 
 
-def _when(at: datetime, period: Period) -> float:
+def _when(seconds: Weights, period: Period) -> Weights:
     """IN_PERIOD inside; outside it falls by 1/e for every length of the period: people are not exact."""
-    distance = max(period.since - at, at - period.until, _NONE)
-    return 1.0 + (IN_PERIOD - 1.0) * exp(-(distance / (period.until - period.since)))
+    since, until = period.since.timestamp(), period.until.timestamp()
+    distance = np.maximum(np.maximum(since - seconds, seconds - until), 0.0)
+    return np.asarray(1.0 + (IN_PERIOD - 1.0) * np.exp(-distance / (until - since)))
 
 
 def _two_best(own: Weights, places: Sequence[Place]) -> Weights:
     """The sum of the two best of each entry's session, discounted by distance; without one, the entry alone."""
     numbers: dict[tuple[str, str], int] = {}
     alone = -1
-    session = np.array([alone if p.session is None else numbers.setdefault(p.session, len(numbers)) for p in places])
-    if not numbers:
+    if all(place.session is None for place in places):
         return own
+    session = np.array([alone if p.session is None else numbers.setdefault(p.session, len(numbers)) for p in places])
     position = np.array([place.position for place in places], dtype=np.float64)
     near = np.exp(np.abs(position[:, None] - position) / -REACH)
     near *= (session[:, None] == session) & (session != alone)

@@ -19,7 +19,7 @@ _CATEGORIES = {category.value: category for category in Category}
 
 
 class Seen(NamedTuple):
-    """What search saw of an entry: the last fields of Candidate, in their order."""
+    """What search saw of an entry: the last fields of Candidate but for `outdated_by`, in their order."""
 
     cosine_similarity: float | None
     bm25_score: float | None
@@ -27,13 +27,12 @@ class Seen(NamedTuple):
     is_preference: bool
     is_standing: bool
     vector: NDArray[np.floating] | None
-    outdated_by: UUID | None
 
 
-NOT_SOUGHT = Seen(None, None, None, is_preference=False, is_standing=False, vector=None, outdated_by=None)
+NOT_SOUGHT = Seen(None, None, None, is_preference=False, is_standing=False, vector=None)
 """What is seen of an entry that nobody asked for."""
 
-_ENTRY_FIELDS = attrgetter(*[field.name for field in fields(Candidate)][: -len(Seen._fields) - 1])
+_ENTRY_FIELDS = attrgetter(*[field.name for field in fields(Candidate)][: -len(Seen._fields) - 2])
 """Of the entry, but for `uses`."""
 
 
@@ -50,11 +49,14 @@ class Template:
     shared: tuple[Any, ...]
     uses: int
 
-    def candidate(self, seen: Seen) -> Candidate:
-        """The candidate of one request."""
-        outdated_by = seen.outdated_by
+    def candidate(self, *seen: Any, outdated_by: UUID | None = None) -> Candidate:
+        """The candidate of one request.
+
+        Args:
+            seen: The fields of Seen.
+        """
         newer = None if outdated_by is None else PublicId(outdated_by, self.space_id, self.kind)
-        return Candidate(*self.shared, self.uses, *seen[:-1], newer)  # type: ignore[call-arg]  # as many as there are
+        return Candidate(*self.shared, self.uses, *seen, newer)  # type: ignore[call-arg]  # as many as there are
 
 
 def template(stored: Stored, space: str, space_id: UUID) -> Template:

@@ -49,11 +49,12 @@ class _Row(NamedTuple):
 
     stored: Stored
     seen: Seen
+    outdated_by: UUID | None
     is_below_floor: bool
 
 
 _STORED = len(Stored._fields)
-_COLUMNS = (*Stored._fields, *Seen._fields, "below_floor")
+_COLUMNS = (*Stored._fields, *Seen._fields, "outdated_by", "below_floor")
 
 
 def _rows(cursor: AsyncCursor[Any]) -> Callable[[Sequence[Any]], _Row]:
@@ -64,10 +65,10 @@ def _rows(cursor: AsyncCursor[Any]) -> Callable[[Sequence[Any]], _Row]:
 
 
 def _row(values: Sequence[Any]) -> _Row:
-    seen = Seen._make(values[_STORED:-1])
+    seen = Seen._make(values[_STORED:-2])
     if seen.vector is not None:
         seen = seen._replace(vector=seen.vector.to_numpy())  # type: ignore[attr-defined]  # as the driver brings it
-    return _Row(Stored._make(values[:_STORED]), seen, values[-1])
+    return _Row(Stored._make(values[:_STORED]), seen, *values[-2:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,7 @@ class PostgresRetriever:
                         below_floor.append(PublicId(row.stored.id, space.space_id, TIERS[row.stored.tier][1]))
                     else:
                         made = template(row.stored, space.name, space.space_id)
-                        candidates.append(made.candidate(row.seen))
+                        candidates.append(made.candidate(*row.seen, outdated_by=row.outdated_by))
             told = await soul.fetchall() if plan.wants_soul else []
             blocks = [block_from(row, plan.persona.space_id) for row in told]
             model_of = dict(await models.fetchall())

@@ -4,9 +4,10 @@ Only numbers are kept: vectors, postings, and what the arms filter by. Texts sta
 changed by `apply` alone, and says by its state whether it is still that of the space.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from math import log1p
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
@@ -196,6 +197,7 @@ class SpaceIndex:
     places: NDArray[np.int32]
     frequencies: Floats
     place_of: dict[bytes, int]
+    discounts: Doubles = field(default_factory=lambda: np.empty(0))
     added: dict[int, list[tuple[int, float]]] = field(default_factory=dict)
     members: dict[int, Places] = field(default_factory=dict)
     public_ids: dict[int, PublicId] = field(default_factory=dict)
@@ -250,6 +252,7 @@ class SpaceIndex:
         has_moved = around.centre_version != self.around.centre_version
         self.state, self.around, self.members = state, around, {}
         self._measure(slice(0, stop) if has_moved else new)
+        self._weigh()
         return self.live_count == around.documents
 
     def read(self, sought: Sought) -> Lexical:
@@ -356,20 +359,19 @@ class SpaceIndex:
         """BM25 of every text, and the most that the query could score."""
         total = np.zeros(self.count)
         documents = max(float(self.around.documents), LEAST_DOCUMENTS)
-        unknown = float(np.log1p((documents + 0.5) / 0.5))
+        unknown = log1p((documents + 0.5) / 0.5)
         best = 0.0
         by_word: dict[int, list[tuple[float, Places, Doubles]]] = {}
         least_idf: dict[int, float] = {}
-        for term, weight, word in zip(sought.terms, sought.weights, sought.words, strict=True):
-            places, frequencies = self._posted(term)
+        posted = self._posted(sought.terms)
+        for (places, frequencies), weight, word in zip(posted, sought.weights, sought.words, strict=True):
             least_idf.setdefault(word, np.inf)
             if not len(places):
                 continue
             n = float(len(places))
-            idf = float(np.log1p((max(documents, n) - n + 0.5) / (n + 0.5)))
+            idf = log1p((max(documents, n) - n + 0.5) / (n + 0.5))
             least_idf[word] = min(least_idf[word], idf)
-            relative = self.lengths[places] / self._averages()[self.tiers[places]]
-            saturation = frequencies * (_K1 + 1) / (frequencies + _K1 * (1 - _B + _B * relative))
+            saturation = frequencies * (_K1 + 1) / (frequencies + self.discounts[places])
             by_word.setdefault(word, []).append((weight, places, weight * idf * saturation))
         for forms in by_word.values():
             if len(forms) == 1:
@@ -384,22 +386,24 @@ class SpaceIndex:
         best = sum((_K1 + 1) * (unknown if idf == np.inf else idf) for idf in least_idf.values())
         return total, best
 
-    def _posted(self, term: int) -> tuple[Places, Doubles]:
-        """Places of the live texts that have a term, each once, and how often they have it."""
-        at = int(np.searchsorted(self.terms, term))
-        known = at < len(self.terms) and self.terms[at] == term
-        span = slice(self.starts[at], self.starts[at + 1]) if known else slice(0, 0)
-        places, frequencies = self.places[span].astype(np.int64), self.frequencies[span].astype(np.float64)
-        added = self.added.get(term)
-        if added:
-            places = np.concatenate([places, [place for place, _ in added]])
-            frequencies = np.concatenate([frequencies, [frequency for _, frequency in added]])
-        alive = self.alive[places]
-        return (places, frequencies) if alive.all() else (places[alive], frequencies[alive])
+    def _posted(self, terms: Sequence[int]) -> Iterator[tuple[Places, Doubles]]:
+        """Of each term, places of the live texts that have it, each once, and how often they have it."""
+        for term, at in zip(terms, np.searchsorted(self.terms, terms).tolist(), strict=True):
+            known = at < len(self.terms) and self.terms[at] == term
+            span = slice(self.starts[at], self.starts[at + 1]) if known else slice(0, 0)
+            places, frequencies = self.places[span].astype(np.int64), self.frequencies[span].astype(np.float64)
+            added = self.added.get(term)
+            if added:
+                places = np.concatenate([places, [place for place, _ in added]])
+                frequencies = np.concatenate([frequencies, [frequency for _, frequency in added]])
+            alive = self.alive[places]
+            yield (places, frequencies) if alive.all() else (places[alive], frequencies[alive])
 
-    def _averages(self) -> Doubles:
-        """Average length of a text by tier key."""
-        return np.array([1.0, *(self.around.average_lengths.get(tier, 1.0) for tier in TIER_KEYS)])
+    def _weigh(self) -> None:
+        """BM25's measure of the length of each text beside the average of its tier."""
+        averages = np.array([1.0, *(self.around.average_lengths.get(tier, 1.0) for tier in TIER_KEYS)])
+        relative = self.lengths[: self.count] / averages[self.tiers[: self.count]]
+        self.discounts = _K1 * (1 - _B + _B * relative)
 
     def _members(self, tier: int) -> Places:
         if tier not in self.members:
@@ -473,6 +477,7 @@ def build(state: State | None, around: Surroundings, documents: Documents, posti
         place_of={_whole(entry_id): place for place, entry_id in enumerate(ids[:n])},
     )
     index._measure(slice(0, n))  # noqa: SLF001 - of the object made here
+    index._weigh()  # noqa: SLF001 - likewise
     return index
 
 

@@ -14,7 +14,7 @@ from app.assembly.records import Candidate
 from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind
 from app.domain.spaces import SpaceKey
-from app.store.candidates import NOT_SOUGHT, Seen, Template, template
+from app.store.candidates import NOT_SOUGHT, Template, template
 from app.store.entries import Pool
 from app.store.resident.index import Hits, SpaceIndex, State
 from app.store.resident.loading import follow, load_index, load_rows
@@ -97,12 +97,12 @@ class Resident:
         """What was found, as candidates; entries that are not held are gone, and left out."""
         candidates: list[Candidate] = []
         vectors = self.index.vectors
-        for found in hits.found:
-            row = held.get(found.place)
+        for place, *seen in hits.found:
+            row = held.get(place)
             if row is not None:
-                vector = vectors[found.place] if row.kind is IdKind.MEMORY else None
+                vector = vectors[place] if row.kind is IdKind.MEMORY else None
                 outdated_by = outdated.get((row.stored.id, row.stored.version)) if outdated else None
-                candidates.append(row.candidate(Seen(*found[1:], vector, outdated_by)))
+                candidates.append(row.candidate(*seen, vector, outdated_by=outdated_by))
         return candidates
 
 
@@ -233,7 +233,7 @@ class ResidentSpaces:
             for number, row in enumerate(came.values()):
                 if number % _WORKED_OUT_AT_ONCE == 0:
                     await asyncio.sleep(0)  # requests go first
-                self._work_out(row.candidate(NOT_SOUGHT))
+                self._work_out(row.candidate(*NOT_SOUGHT))
 
     def _give_up_idle(self, now: float) -> None:
         """Drop what was not used for long."""
