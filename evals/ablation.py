@@ -88,7 +88,7 @@ def parts() -> tuple[Part, ...]:
         Part("who is the agent", ((support, "AGENT_SAID", 1.0),)),
         Part("expressions of time", ((support, "IN_PERIOD", 1.0),)),
         Part("deduplication", NO_DEDUPLICATION),
-        Part("variety", ((pipeline, "varied", lambda ranked, _: tuple(ranked)),)),
+        Part("variety", ((pipeline, "varied", lambda ranked, *_: tuple(ranked)),)),
         Part("stemming", ((terms, "stems", lambda word, _=(): (fold(word),)),), refills=True),
         Part("concepts", ((terms, "concepts", lambda *_: ()),), refills=True),
         Part("context", ((terms, "CONTEXT_WEIGHT", 0.0),), refills=True),
