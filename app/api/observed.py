@@ -3,6 +3,7 @@
 What nobody foresaw ends here too, so that nothing outside logs it with its message, which may quote a text.
 """
 
+import asyncio
 import re
 import time
 
@@ -59,6 +60,7 @@ class Observed:
         with runtime.traces.request(scope["method"], Headers(scope=scope)) as span:
             try:
                 await self._app(scope, receive, marked)
+                await asyncio.sleep(0)  # the answer leaves before it is noted: uvloop writes when a callback ends
             except Exception as error:  # noqa: BLE001 - the HTTP boundary
                 failure = crash_response(error)
                 if status:
