@@ -21,7 +21,6 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
-from app.assembly.ahead import work_out
 from app.assembly.pack import TokenCounter
 from app.assembly.recorder import AssemblyLog, Recorder
 from app.assembly.records import AssemblyRules, BudgetTokens, Format, Section
@@ -368,9 +367,7 @@ async def open_runtime_with(
                     partial(list_models, pool),
                     lambda row: build(settings, row.kind or "", row.options),
                 )
-                resident = ResidentSpaces(
-                    pool, settings.resident_mb << 20, time.monotonic, partial(work_out, count=count)
-                )
+                resident = ResidentSpaces(pool, settings.resident_mb << 20, time.monotonic)
                 async with _open_outside(settings, url) as outside:
                     runtime = _build(settings, pool, models, resident, embedder=embedder, count=count, outside=outside)
                     work = [

@@ -29,9 +29,6 @@ class Seen(NamedTuple):
     vector: NDArray[np.floating] | None
 
 
-NOT_SOUGHT = Seen(None, None, None, is_preference=False, is_standing=False, vector=None)
-"""What is seen of an entry that nobody asked for."""
-
 _ENTRY_FIELDS = attrgetter(*[field.name for field in fields(Candidate)][: -len(Seen._fields) - 2])
 """Of the entry, but for `uses`."""
 

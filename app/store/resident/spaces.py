@@ -14,7 +14,7 @@ from app.assembly.records import Candidate
 from app.domain.errors import UnavailableError
 from app.domain.ids import IdKind
 from app.domain.spaces import SpaceKey
-from app.store.candidates import NOT_SOUGHT, Template, template
+from app.store.candidates import Template, template
 from app.store.entries import Pool
 from app.store.resident.index import Hits, SpaceIndex, State
 from app.store.resident.loading import follow, load_index, load_rows
@@ -28,10 +28,8 @@ IDLE_SECONDS = 600.0
 ROWS = 5_000
 """Entries that are kept of one space."""
 
-_ROWS_AT_ONCE = 200
-
-_WORKED_OUT_AT_ONCE = 10
-"""Entries of which what assemblies need is worked out in one go: less than a millisecond."""
+_ROWS_AT_ONCE = 50
+"""They take a millisecond or two, in which nobody else is served."""
 
 _ROW_BYTES = 4_000
 """An entry with what was worked out from it."""
@@ -109,21 +107,13 @@ class Resident:
 class ResidentSpaces:
     """Indexes by space. An index is never trusted: whoever uses one compares its state with the database's."""
 
-    def __init__(
-        self,
-        pool: Pool,
-        limit_bytes: int,
-        monotonic: Callable[[], float],
-        work_out: Callable[[Candidate], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, pool: Pool, limit_bytes: int, monotonic: Callable[[], float]) -> None:
         """Nothing is loaded yet.
 
         Args:
             limit_bytes: What all indexes together may take; 0 keeps none.
             monotonic: Seconds of a clock that never goes back.
-            work_out: Fills the memo of an entry that comes before somebody waits for it.
         """
-        self._work_out = work_out
         self._pool = pool
         self._limit_bytes = limit_bytes
         self._monotonic = monotonic
@@ -229,11 +219,8 @@ class ResidentSpaces:
         for start in range(0, len(ids), _ROWS_AT_ONCE):
             if self._spaces.get(_address(space)) is not resident:
                 return  # there was no room for it
-            came = self.keep(resident, await load_rows(self._pool, space, ids[start : start + _ROWS_AT_ONCE]))
-            for number, row in enumerate(came.values()):
-                if number % _WORKED_OUT_AT_ONCE == 0:
-                    await asyncio.sleep(0)  # requests go first
-                self._work_out(row.candidate(*NOT_SOUGHT))
+            self.keep(resident, await load_rows(self._pool, space, ids[start : start + _ROWS_AT_ONCE]))
+            await asyncio.sleep(0)  # requests go first
 
     def _give_up_idle(self, now: float) -> None:
         """Drop what was not used for long."""
