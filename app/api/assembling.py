@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import structlog
 
@@ -38,7 +39,7 @@ async def assemble(body: AssembleBody, runtime: Runtime, caller: Caller, now: da
     runtime.traces.assembled(assembled.timings_ms)
     runtime.metrics.assembled(assembled.timings_ms, assembled.degraded)
     if asked.record:
-        runtime.recorder.submit(Logged(assembly_id, now, asked, body.model_dump(mode="json"), assembled))
+        runtime.recorder.submit(Logged(assembly_id, now, asked, partial(body.model_dump, mode="json"), assembled))
     return Answered(assembly_id, asked, assembled)
 
 

@@ -3,7 +3,7 @@
 A prompt is rendered again from the logged versions and signals: the same bytes, unless something was erased.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -41,13 +41,13 @@ class Logged:
     """One assembly, as it goes into the log.
 
     Attributes:
-        body: The request as it came, in JSON.
+        body: Gives the request as it came, in JSON, once nobody waits any more.
     """
 
     id: PublicId
     created_at: datetime
     request: AssemblyRequest
-    body: Json
+    body: Callable[[], Json]
     assembled: Assembled
 
 

@@ -85,16 +85,17 @@ class AssemblyService:
         watch = Stopwatch(self.seconds, started, started, {})
         timeout_s = request.timeout_ms / 1000
         asking = asyncio.create_task(self.models.ask(request.query.strip(), timeout_s * _EMBED_SHARE))
-        listening = asyncio.create_task(self._said(request))
+        listening = None if request.session is None else asyncio.create_task(self._said(request, request.session))
         try:
             await asyncio.sleep(0)  # the embedder begins, and the rest is planned meanwhile
             query_plan = plan(request, self.models.rules.min_relevance)
             watch.lap("plan")
             retrieved = await self._retrieve(query_plan, asking, timeout_s, watch)
-            said = await listening
+            said = request.history if listening is None else await listening
         finally:
             asking.cancel()
-            listening.cancel()
+            if listening is not None:
+                listening.cancel()
         if said is not None:
             request = replace(request, history=said)
         self.models.expect(retrieved.models.values())
@@ -110,13 +111,11 @@ class AssemblyService:
         degraded = retrieved.degraded if said is not None else (*retrieved.degraded, "session")
         return Assembled(assembly, query_plan, degraded, versions, watch.total())
 
-    async def _said(self, request: AssemblyRequest) -> tuple[Message, ...] | None:
-        """The history: that of the request, or what was said in its session; None if that cannot be had in time."""
-        if request.session is None:
-            return request.history
+    async def _said(self, request: AssemblyRequest, session: PublicId) -> tuple[Message, ...] | None:
+        """What was said in a session; None if that cannot be had in time."""
         share_s = max(request.timeout_ms / 1000 * _EMBED_SHARE, 0.001)
         try:
-            said = await asyncio.wait_for(self.sessions.recent(request.space.tenant_id, request.session), share_s)
+            said = await asyncio.wait_for(self.sessions.recent(request.space.tenant_id, session), share_s)
         except (TimeoutError, UnavailableError):
             return None
         return tuple(m for m in said if not request.looks_back or m.at is None or m.at <= request.as_of)
@@ -131,7 +130,8 @@ class AssemblyService:
 
         left_s = timeout_s - (watch.last - watch.started)
         try:
-            return await asyncio.wait_for(self.retriever.retrieve(query_plan, ask), max(left_s, 0.001))
+            async with asyncio.timeout(max(left_s, 0.001)):
+                return await self.retriever.retrieve(query_plan, ask)
         except (TimeoutError, UnavailableError):
             return Retrieved(degraded=("store",))
 

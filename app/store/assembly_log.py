@@ -146,7 +146,7 @@ async def _record(connection: AsyncConnection[TupleRow], logged: Logged) -> None
             **address,
             "id": logged.id.uuid,
             "created_at": logged.created_at,
-            "request": orjson.dumps(logged.body).decode(),
+            "request": orjson.dumps(logged.body()).decode(),
             "outcome": orjson.dumps(outcome_json(logged.assembled)).decode(),
         },
     )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -49,7 +50,9 @@ async def assemble_live(body: LiveBody, request: Request, runtime: RuntimeDep, c
         runtime.traces.assembled(live.assembled.timings_ms)
         runtime.metrics.assembled(live.assembled.timings_ms, live.assembled.degraded, live=True)
     if asked.base.record and is_first:
-        runtime.recorder.submit(Logged(assembly_id, now, live.request, body.model_dump(mode="json"), live.assembled))
+        runtime.recorder.submit(
+            Logged(assembly_id, now, live.request, partial(body.model_dump, mode="json"), live.assembled)
+        )
     if request.headers.get("accept", "").startswith("text/plain"):
         return Response(live.assembled.assembly.prompt, media_type="text/plain; charset=utf-8")
     reply = {"id": str(assembly_id), **_reply_json(live, trace=body.trace)}
