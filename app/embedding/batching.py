@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from threading import Condition, Thread
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,11 @@ class _Job:
     vectors: "Future[Vectors]"
 
 
+@runtime_checkable
+class _Closing(Protocol):
+    def close(self) -> None: ...
+
+
 class EncodingThread:
     """Runs a model in one daemon thread. All methods may be called from any event loop.
 
@@ -69,7 +74,7 @@ class EncodingThread:
         """Nothing is loaded before `start` or the first text.
 
         Args:
-            load: Gives the model; called once, in the thread.
+            load: Gives the model; called once, in the thread. If it has a method `close`, that is called at the end.
             limits: Sizes of batches and cache.
             name: Of the thread, and of the model in errors.
         """
@@ -166,6 +171,8 @@ class EncodingThread:
         while jobs := self._next_batch():
             self._settle(encode, jobs)
             del jobs  # or the last texts would stay until others come
+        if isinstance(encode, _Closing):
+            encode.close()
 
     def _loaded_model(self) -> Encode:
         try:

@@ -189,7 +189,8 @@ async def _ask(model: ServedModel, text: str, timeout_s: float) -> Asked:
     vector = None
     if text:
         try:
-            vector = await asyncio.wait_for(model.embedder.embed_query(text), timeout_s)
+            async with asyncio.timeout(timeout_s):
+                vector = await model.embedder.embed_query(text)
         except (TimeoutError, UnavailableError):
             vector = None
     return Asked(model.id, vector, model.calibration.relevance)
