@@ -219,5 +219,5 @@ async def _uncentre(space: Space) -> None:
         _SHIFTS.update({model_id: shift.to_numpy() for model_id, shift in await rows.fetchall()})
 
 
-def _unsettled(candidates: Sequence[Candidate], _: object) -> Screened:
+def _unsettled(candidates: Sequence[Candidate], *_: object) -> Screened:
     return Screened(tuple(candidates), ())

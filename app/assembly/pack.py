@@ -84,10 +84,10 @@ class _Purse:
 def tokens_of(candidate: Candidate, section: Section, markup: Markup, count: TokenCounter) -> int:
     """What an entry takes, tags included."""
     key = (section, markup.leaf, count)
-    known: int | None = candidate.memo.get(key)
-    if known is None:
-        known = candidate.memo[key] = count(render_entry(candidate, section, markup))
-    return known
+    known = candidate.memo.tokens
+    if known is None or known[0] != key:
+        known = candidate.memo.tokens = (key, count(render_entry(candidate, section, markup)))
+    return known[1]
 
 
 @dataclass(slots=True)
@@ -117,13 +117,13 @@ class _Packer:
 
     def _tokens(self, candidate: Candidate, section: Section, room: float) -> int:
         """What an entry takes; of one that cannot fit, at least how much."""
-        known: int | None = candidate.memo.get((section, self.markup.leaf, self.count))
-        if known is not None:
-            return known
-        fewest: int | None = candidate.memo.get(fewest_tokens)
-        if fewest is None:
-            fewest = candidate.memo[fewest_tokens] = fewest_tokens(candidate.text)
-        return fewest if fewest > room else tokens_of(candidate, section, self.markup, self.count)
+        if candidate.memo.tokens is None:
+            fewest = candidate.memo.fewest_tokens
+            if fewest is None:
+                fewest = candidate.memo.fewest_tokens = fewest_tokens(candidate.text)
+            if fewest > room:
+                return fewest
+        return tokens_of(candidate, section, self.markup, self.count)
 
     def offer_text(self, element: str, section: Section, purse: _Purse) -> bool:
         """Put one element that is no entry in if it fits."""

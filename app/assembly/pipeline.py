@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 
@@ -49,6 +48,7 @@ from app.scoring.signals import (
     DEFAULT_CONFIDENCE,
     DEFAULT_IMPORTANCE,
     HALF_LIFE_DAYS,
+    Lasting,
     Signals,
     days_of,
     frequency,
@@ -205,9 +205,9 @@ def _by_space(candidates: Sequence[Candidate]) -> dict[str, list[int]]:
 
 def place_of(candidate: Candidate) -> Place:
     """Where an entry stands among those that may speak for it."""
-    known: Place | None = candidate.memo.get(Place)
+    known = candidate.memo.place
     if known is None:
-        known = candidate.memo[Place] = Place(
+        known = candidate.memo.place = Place(
             session=None if candidate.session is None else (candidate.space, candidate.session),
             position=candidate.sequence,
             author=candidate.author,
@@ -233,20 +233,11 @@ def score_all(
     return tuple(map(Scored, candidates, map(Signals._make, signals.tolist()), totals.tolist()))
 
 
-class Lasting(NamedTuple):
-    """What the signals of an entry are made of that does not change with the request."""
-
-    importance: float
-    confidence: float
-    since_days: float
-    half_life_days: float
-
-
 def lasting_of(candidate: Candidate) -> Lasting:
     """What the signals of an entry are made of."""
-    known: Lasting | None = candidate.memo.get(Lasting)
+    known = candidate.memo.lasting
     if known is None:
-        known = candidate.memo[Lasting] = Lasting(
+        known = candidate.memo.lasting = Lasting(
             importance=DEFAULT_IMPORTANCE if candidate.importance is None else candidate.importance,
             confidence=DEFAULT_CONFIDENCE if candidate.confidence is None else candidate.confidence,
             since_days=days_of(candidate.occurred_at or candidate.last_confirmed_at),

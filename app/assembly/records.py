@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.contradictions.detect import SimilarityBand
+from app.assembly.outlines import Outline
+from app.contradictions.detect import SimilarityBand, Statement
 from app.contradictions.resolve import Supersession, Unresolved
 from app.domain.entries import PREFERENCE_CATEGORIES, Category, Claim, Tier
 from app.domain.ids import PublicId
@@ -19,7 +20,8 @@ from app.domain.records import Record
 from app.domain.soul import SoulBlock
 from app.domain.spaces import SpaceKey
 from app.scoring.relevance import Calibration
-from app.scoring.signals import Signals
+from app.scoring.signals import Lasting, Signals
+from app.scoring.support import Place
 from app.scoring.weights import WEIGHTS, ScoringWeights
 
 PREFERENCE_IMPORTANCE = 0.7
@@ -165,9 +167,25 @@ class AssemblyRequest:
         return (self.space, *self.also_read)
 
 
-Memo = dict[object, Any]
-"""What was worked out from one version of an entry. Candidates of that version may share it: it says how often a thing
-is worked out, never what comes of it."""
+@dataclass(slots=True, eq=False)
+class Memo:
+    """What the stages worked out from one version of an entry, each its own field.
+
+    Candidates of that version may share it: it says how often a thing is worked out, never what comes of it.
+
+    Attributes:
+        fewest_tokens: That any rendering takes.
+        element: The last rendering, after what it depended on.
+        tokens: What it takes, likewise.
+    """
+
+    place: Place | None = None
+    lasting: Lasting | None = None
+    outline: Outline | None = None
+    statement: Statement | None = None
+    fewest_tokens: int | None = None
+    element: tuple[object, str] | None = None
+    tokens: tuple[object, int] | None = None
 
 
 @dataclass(slots=True)
@@ -189,7 +207,7 @@ class Candidate:
         outdated_by: The entry that a pending proposal holds to be newer.
         session: The conversation that it comes from, if that is known.
         author: Whose words it holds, if that is known.
-        memo: Filled by the stages, each under keys of its own.
+        memo: Filled by the stages.
     """
 
     id: PublicId
@@ -215,7 +233,7 @@ class Candidate:
     superseded: tuple[PublicId, ...] = ()
     session: str | None = None
     author: str | None = None
-    memo: Memo = field(default_factory=dict, compare=False, repr=False)
+    memo: Memo = field(default_factory=Memo, compare=False, repr=False)
     uses: int = 0
     cosine_similarity: float | None = None
     bm25_score: float | None = None

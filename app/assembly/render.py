@@ -146,11 +146,11 @@ _LEAF_OF_SECTION: Mapping[Section, str] = MappingProxyType(
 def render_entry(candidate: Candidate, section: Section, markup: Markup) -> str:
     """One entry as one element, everything in it escaped."""
     key = (section, markup.leaf)
-    known: str | None = candidate.memo.get(key)
-    if known is None:
-        known = markup.leaf(_LEAF_OF_SECTION[section], _entry_attributes(candidate, section), candidate.text)
-        candidate.memo[key] = known
-    return known
+    known = candidate.memo.element
+    if known is None or known[0] != key:
+        element = markup.leaf(_LEAF_OF_SECTION[section], _entry_attributes(candidate, section), candidate.text)
+        known = candidate.memo.element = (key, element)
+    return known[1]
 
 
 def _entry_attributes(candidate: Candidate, section: Section) -> _Attributes:

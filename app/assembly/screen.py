@@ -186,9 +186,9 @@ def _resolve(candidates: Sequence[Candidate], band_of: BandOf, likeness: Likenes
 
 def statement_of(candidate: Candidate) -> Statement:
     """What contradictions are found in, with the outline of its text."""
-    known: Statement | None = candidate.memo.get(Statement)
+    known = candidate.memo.statement
     if known is None:
-        known = candidate.memo[Statement] = _read(candidate)
+        known = candidate.memo.statement = _read(candidate)
     return known
 
 
@@ -206,10 +206,10 @@ def _read(candidate: Candidate) -> Statement:
 
 
 def _outline(candidate: Candidate) -> Outline:
-    known: Outline | None = candidate.memo.get(Outline)
+    known = candidate.memo.outline
     if known is None:
         known = unpack_outline(candidate.outline) or outline(candidate.text, candidate.claim)
-        candidate.memo[Outline] = known
+        candidate.memo.outline = known
     return known
 
 

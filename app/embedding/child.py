@@ -7,6 +7,7 @@ gone, the next text starts another one.
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
@@ -97,18 +98,15 @@ class ChildModel:
 
 def serve(load: Callable[[], Callable[[list[str]], Vectors]], descriptor: int) -> None:
     """Load a model, and answer until the pipe is gone. Runs in the child."""
-    with Connection(descriptor) as pipe:
+    with Connection(descriptor) as pipe, suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
             encode = load()
         except Exception as error:  # noqa: BLE001 - a boundary: whoever waits must hear of it
             pipe.send(str(error) or type(error).__name__)
             return
         pipe.send(np.empty((0, 0), np.float32))
-        try:
-            while True:
-                pipe.send(_answer(encode, pipe.recv()))
-        except (EOFError, OSError):
-            return
+        while True:
+            pipe.send(_answer(encode, pipe.recv()))
 
 
 def _answer(encode: Callable[[list[str]], Vectors], texts: list[str]) -> Vectors | str:

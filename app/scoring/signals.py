@@ -36,6 +36,15 @@ class Signals(NamedTuple):
     confidence: float
 
 
+class Lasting(NamedTuple):
+    """What the signals of an entry are made of that does not change with the request."""
+
+    importance: float
+    confidence: float
+    since_days: float
+    half_life_days: float
+
+
 def recency(age_days: ArrayLike, half_life_days: ArrayLike) -> Shares:
     """Exponential forgetting: 1.0 now, 0.5 after one half-life.
 

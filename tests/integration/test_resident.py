@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.assembly.records import Memo
 from app.domain.entries import Category, Tier
 from app.store.resident.spaces import ResidentSpaces
 from app.store.retriever import PostgresRetriever
@@ -69,7 +70,9 @@ def seen(retrieved):
 
 def stored(retrieved):
     """What is stored of the candidates."""
-    told = (replace(c, cosine_similarity=None, bm25_score=None, coverage=None, memo={}) for c in retrieved.candidates)
+    told = (
+        replace(c, cosine_similarity=None, bm25_score=None, coverage=None, memo=Memo()) for c in retrieved.candidates
+    )
     return sorted(told, key=lambda c: (c.is_preference, c.id))
 
 

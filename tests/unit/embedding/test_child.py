@@ -79,6 +79,15 @@ def test_it_ends_with_whoever_started_it(child: ChildModel):
     assert process.wait(5) == 0
 
 
+def test_it_is_silent_when_nobody_waits_for_it_any_more(module: str, capfd: pytest.CaptureFixture[str]):
+    child = ChildModel(module)
+    process = psutil.Process(child._process.pid)
+    child._pipe.send(["a"] * 100_000)  # the answer is larger than the pipe
+    child._pipe.close()
+    process.wait(5)
+    assert capfd.readouterr().err == ""
+
+
 async def test_a_question_is_answered_though_the_model_was_killed():
     embedder = BundledEmbedder()
     await embedder.start()
