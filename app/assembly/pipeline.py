@@ -143,6 +143,7 @@ def _left_behind(retrieved: Retrieved, request: AssemblyRequest) -> tuple[Droppe
 
 
 _ID = attrgetter("id")
+_SCORE = attrgetter("score")
 
 
 def merge(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -263,8 +264,12 @@ def threshold(scored: Sequence[Scored], request: AssemblyRequest, rules: Assembl
     kept: list[Scored] = []
     dropped: list[Dropped] = []
     floor = rules.min_relevance if request.overrides.min_relevance is None else request.overrides.min_relevance
+    enough = floor if request.query.strip() else 0.0
     for one in scored:
         candidate = _recalled(one, floor) if one.candidate.is_standing else one
+        if one.signals.relevance >= enough and one.score >= request.overrides.min_score:  # most of them
+            kept.append(candidate)
+            continue
         reason = _shortfall(candidate, request, floor)
         if reason is None:
             kept.append(candidate)
@@ -295,12 +300,15 @@ def _shortfall(scored: Scored, request: AssemblyRequest, floor: float) -> DropRe
 def rank(
     scored: Sequence[Scored], pinned: frozenset[PublicId], band_of: BandOf, likeness: Likeness
 ) -> tuple[Scored, ...]:
-    """Best first: pinned, then by score, then by id, tellings of one thing apart. Preferences keep their own order."""
+    """Best first: pinned, then by score, tellings of one thing apart. Preferences keep their own order.
+
+    Args:
+        scored: By id, and so are those of one score afterwards.
+    """
     preferences = sorted(
-        (s for s in scored if s.candidate.is_preference),
-        key=lambda s: (-(s.candidate.importance or 0.0), s.candidate.id),
+        [s for s in scored if s.candidate.is_preference], key=lambda s: s.candidate.importance or 0.0, reverse=True
     )
-    others = sorted((s for s in scored if not s.candidate.is_preference), key=lambda s: (-s.score, s.candidate.id))
+    others = sorted([s for s in scored if not s.candidate.is_preference], key=_SCORE, reverse=True)
     first = [s for s in others if s.candidate.id in pinned] if pinned else []
     rest = [s for s in others if s.candidate.id not in pinned] if first else others
     return (*preferences, *first, *varied(rest, band_of, likeness))

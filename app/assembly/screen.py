@@ -5,6 +5,7 @@ Each function takes candidates and returns those that stay, with what it dropped
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -62,8 +63,10 @@ def screen(
         likeness: Of the candidates, if somebody else needs it too.
     """
     visible = frozenset(visible_scopes(request.scopes))
-    overrules = (holding or Overruling(())).overrules
-    admitted, refused = _partition(candidates, lambda c: _refusal(c, request, visible) or overrules(c))
+    admitted, refused = _partition(candidates, partial(_refusal, request=request, visible=visible))
+    if holding is not None and holding.holds_any:
+        admitted, overruled = _partition(admitted, holding.overrules)
+        refused += overruled
     settled = _settle(admitted, lambda space: bands.get(space, band), likeness or Likeness(admitted))
     return replace(settled, dropped=(*refused, *settled.dropped))
 
@@ -74,7 +77,7 @@ def unrepeated(candidates: Sequence[Candidate], history: Sequence[Message]) -> S
     Preferences depend on neither query nor history: they are compared among themselves.
     """
     standing = [c for c in candidates if not c.is_preference]
-    unsaid, said = _partition(standing, _Said(history).drops)
+    unsaid, said = _partition(standing, _Said(history).drops) if history else (standing, [])
     distinct, repeated = _distinct(unsaid)
     preferences, repeated_preferences = _distinct([c for c in candidates if c.is_preference])
     return Screened((*preferences, *distinct), (*said, *repeated, *repeated_preferences))
@@ -85,11 +88,12 @@ class Overruling:
 
     def __init__(self, records: Sequence[Record]) -> None:
         self._records = records
+        self.holds_any = bool(records)
         self._keys = [None if r.claim is None else claim_key(r.claim) for r in records]
 
     def overrules(self, candidate: Candidate) -> DropReason | None:
         """Whether a record speaks of what a memory claims, or says otherwise."""
-        if not self._records or candidate.tier is not Tier.MEMORIES or candidate.is_lore:
+        if candidate.tier is not Tier.MEMORIES or candidate.is_lore:
             return None
         statement = statement_of(candidate)
         key = None if candidate.claim is None else claim_key(candidate.claim)
@@ -120,20 +124,12 @@ def _refusal(candidate: Candidate, request: AssemblyRequest, visible: frozenset[
         return DropReason.EXCLUDED
     if candidate.scope not in visible:
         return DropReason.OUT_OF_SCOPE
-    if not _holds(candidate, request):
+    started = candidate.occurred_at or candidate.valid_from or (candidate.recorded_at if request.looks_back else None)
+    if started is not None and started > request.as_of:
         return DropReason.EXPIRED
-    if candidate.outdated_by is not None:
-        return DropReason.SUPERSEDED
-    return None
-
-
-def _holds(candidate: Candidate, request: AssemblyRequest) -> bool:
-    started = candidate.occurred_at or candidate.valid_from
-    if started is None and request.looks_back:
-        started = candidate.recorded_at
-    return (started is None or started <= request.as_of) and (
-        candidate.valid_to is None or request.as_of < candidate.valid_to
-    )
+    if candidate.valid_to is not None and candidate.valid_to <= request.as_of:
+        return DropReason.EXPIRED
+    return None if candidate.outdated_by is None else DropReason.SUPERSEDED
 
 
 def _settle(candidates: Sequence[Candidate], band_of: BandOf, likeness: Likeness) -> Screened:
@@ -224,8 +220,6 @@ class _Said:
 
     def drops(self, candidate: Candidate) -> DropReason | None:
         """Whether history contradicts an entry, or says it already."""
-        if not self._history:
-            return None
         if candidate.tier is Tier.EPISODES and candidate.id.uuid in self._turns:
             return DropReason.COVERED_BY_HISTORY
         contradicting, covering = self._bearing_on(candidate.space)
