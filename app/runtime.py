@@ -51,7 +51,7 @@ from app.embedding.factory import (
     calibration_of,
     create_embedder,
 )
-from app.embedding.inprocess import Prefixes
+from app.embedding.local import Prefixes
 from app.embedding.served import ServedModel, ServedModels
 from app.entries.search import SearchService
 from app.entries.service import EntryService

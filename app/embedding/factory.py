@@ -13,7 +13,7 @@ from app.embedding.calibration import ModelCalibration
 from app.embedding.e5 import E5Embedder
 from app.embedding.flag import HUB_NAME, FlagEmbedder, stored_name, this_machine
 from app.embedding.http import HttpEmbedder, ServerLimits
-from app.embedding.inprocess import InProcessEmbedder, Prefixes
+from app.embedding.local import LocalEmbedder, Prefixes
 from app.embedding.models import KNOWN, SERVED_DOCUMENT_WINDOWS, SERVED_QUERY_WINDOWS, EmbeddingModel
 from app.embedding.wire import endpoint
 
@@ -79,7 +79,7 @@ class EmbedderOptions:
     measured: ModelCalibration | None = None
 
 
-DeclaredEmbedder = InProcessEmbedder | HttpEmbedder
+DeclaredEmbedder = LocalEmbedder | HttpEmbedder
 """A running embedder that knows what is declared of its model."""
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from app.domain.errors import UnavailableError
 from app.embedding.batching import BatchLimits, Encode
-from app.embedding.inprocess import InProcessEmbedder
+from app.embedding.local import LocalEmbedder
 from app.embedding.models import BGE_M3
 from app.embedding.windows import windows
 
@@ -60,7 +60,7 @@ def this_machine() -> Machine:
     return Machine(torch.get_num_threads(), torch.cuda.is_available() or torch.backends.mps.is_available())
 
 
-class FlagEmbedder(InProcessEmbedder):
+class FlagEmbedder(LocalEmbedder):
     """BGEM3FlagModel: dense vectors of 1,024 dimensions, and sparse lexical weights on demand.
 
     Half precision on an accelerator, single precision on a CPU. Questions and documents of one window have

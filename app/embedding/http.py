@@ -21,7 +21,7 @@ from tenacity import (
 from app.domain.errors import UnavailableError
 from app.embedding.breaker import Breaker, OpenError
 from app.embedding.counting import Asked, BatchCounts
-from app.embedding.inprocess import Prefixes
+from app.embedding.local import Prefixes
 from app.embedding.models import EmbeddingModel
 from app.embedding.shared import SharedAnswers
 from app.embedding.windows import pool, windows

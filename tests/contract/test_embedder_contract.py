@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from app.embedding.factory import EmbedderKind, EmbedderOptions, RunningEmbedder, create_embedder
-from app.embedding.inprocess import Prefixes
+from app.embedding.local import Prefixes
 from tests.fakes.embedder import HashedEmbedder
 from tests.fakes.embedding_server import EmbeddingServer
 

@@ -2,7 +2,7 @@ import pytest
 
 from app.embedding import factory
 from app.embedding.factory import EmbedderKind, EmbedderOptions, EmbedderSetupError, calibration_of, create_embedder
-from app.embedding.inprocess import Prefixes
+from app.embedding.local import Prefixes
 from app.embedding.models import BGE_M3, BUNDLED, KNOWN, EmbeddingModel
 from app.embedding.windows import WindowLimits
 

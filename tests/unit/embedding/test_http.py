@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.errors import UnavailableError
 from app.embedding.http import HttpEmbedder, ServerLimits, World
-from app.embedding.inprocess import Prefixes
+from app.embedding.local import Prefixes
 from app.embedding.models import SERVED_DOCUMENT_WINDOWS, SERVED_QUERY_WINDOWS, EmbeddingModel
 from app.embedding.wire import endpoint
 from tests.fakes.embedding_server import EmbeddingServer, answers, changed, hangs_up, stalls, truncates, well

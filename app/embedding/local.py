@@ -1,4 +1,4 @@
-"""An embedder whose model runs in this process, in a thread of its own."""
+"""An embedder whose model runs on this machine, called from a thread of its own."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Prefixes:
     document: str = ""
 
 
-class InProcessEmbedder:
+class LocalEmbedder:
     """Windows, batches, cache and life cycle around any function from texts to unit vectors.
 
     Every text has a finite unit vector: the empty one, NUL (read as a blank), emoji, lone surrogates (read
