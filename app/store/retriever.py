@@ -86,18 +86,21 @@ class _Records:
     """The records that hold in the planned spaces, asked for with everything else."""
 
     def __init__(self, connection: AsyncConnection[TupleRow], plan: QueryPlan) -> None:
-        self._cursors = {space: connection.cursor(row_factory=dict_row) for space in plan.record_spaces}
-        self._as_of = plan.as_of
+        self._cursor = connection.cursor(row_factory=dict_row) if plan.record_spaces else None
+        self._sought = {
+            "tenant_id": plan.persona.tenant_id,
+            "space_ids": [space.space_id for space in plan.record_spaces],
+            "as_of": plan.as_of,
+        }
 
     async def ask(self) -> None:
-        """Send the questions."""
-        for space, cursor in self._cursors.items():
-            await cursor.execute(_RECORDS["open_records"], {**_address(space), "as_of": self._as_of})
+        """Send the question."""
+        if self._cursor is not None:
+            await self._cursor.execute(_RECORDS["open_records"], self._sought)
 
     async def answer(self) -> tuple[Record, ...]:
         """The latest first, space by space."""
-        rows = [row for cursor in self._cursors.values() for row in await cursor.fetchall()]
-        return tuple(map(record_from, rows))
+        return () if self._cursor is None else tuple(map(record_from, await self._cursor.fetchall()))
 
 
 @dataclass(frozen=True, slots=True)

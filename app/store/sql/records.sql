@@ -43,14 +43,17 @@ DELETE FROM record_versions WHERE tenant_id = %(tenant_id)s AND space_id = %(spa
 RETURNING text;
 
 -- open_records --
--- What holds in one space at a moment, the latest first.
+-- What holds in some spaces at a moment: space by space, the latest first.
 SELECT r.*, s.name AS space
-  FROM record_versions r
-  JOIN spaces s ON s.tenant_id = r.tenant_id AND s.id = r.space_id
- WHERE r.tenant_id = %(tenant_id)s AND r.space_id = %(space_id)s AND r.closed_at IS NULL AND r.status = 'open'
-   AND coalesce(r.expires_at > %(as_of)s, TRUE)
- ORDER BY r.recorded_at DESC, r.id DESC
- LIMIT 50;
+  FROM unnest(%(space_ids)s::uuid[]) WITH ORDINALITY AS wanted(id, place)
+  JOIN spaces s ON s.tenant_id = %(tenant_id)s AND s.id = wanted.id
+ CROSS JOIN LATERAL (
+    SELECT * FROM record_versions o
+     WHERE o.tenant_id = %(tenant_id)s AND o.space_id = wanted.id AND o.closed_at IS NULL AND o.status = 'open'
+       AND coalesce(o.expires_at > %(as_of)s, TRUE)
+     ORDER BY o.recorded_at DESC, o.id DESC
+     LIMIT 50) AS r
+ ORDER BY wanted.place, r.recorded_at DESC, r.id DESC;
 
 -- raise_barrier --
 INSERT INTO barriers (tenant_id, space_id, turn, viewer, record, raised_at)
