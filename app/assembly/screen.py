@@ -215,7 +215,7 @@ class _Said:
     def __init__(self, history: Sequence[Message]) -> None:
         self._history = history
         self._turns = {message.turn for message in history}
-        self._of: dict[str, tuple[list[Message], list[Message]]] = {}
+        self._of: dict[str, tuple[list[Message], list[tuple[Gist, str]]]] = {}
         self._words: frozenset[str] | None = None
 
     def drops(self, candidate: Candidate) -> DropReason | None:
@@ -226,12 +226,13 @@ class _Said:
         if candidate.tier is Tier.MEMORIES and any(_contradicted(candidate, message) for message in contradicting):
             return DropReason.CONTRADICTED_BY_HISTORY
         said = _outline(candidate).gist
-        if any(_may_cover(gist(m.text), said) and _covers(m.text, candidate.text) for m in covering):
-            return DropReason.COVERED_BY_HISTORY
+        for told, text in covering:
+            if _may_cover(told, said) and _covers(text, candidate.text):
+                return DropReason.COVERED_BY_HISTORY
         return self._tells(candidate)
 
-    def _bearing_on(self, space: str) -> tuple[list[Message], list[Message]]:
-        """The messages that can contradict the memories of a space, and those that can say them.
+    def _bearing_on(self, space: str) -> tuple[list[Message], list[tuple[Gist, str]]]:
+        """The messages that can contradict the memories of a space, and the gists and texts of those that can say them.
 
         Of one of many voices, only that voice's words can do either.
         """
@@ -239,7 +240,7 @@ class _Said:
         if known is None:
             own = [m for m in self._history if m.space is None or m.space == space]
             by_people = [m for m in own if (m.author or "").casefold() not in AGENT_AUTHORS]
-            covering = own if space.startswith("viewer:") else list(self._history)
+            covering = [(gist(m.text), m.text) for m in (own if space.startswith("viewer:") else self._history)]
             known = self._of[space] = [m for m in by_people if says_of_self(m.text)], covering
         return known
 

@@ -208,7 +208,8 @@ class PostgresRetriever:
                     await cursor.execute(_CANDIDATES.text, _CANDIDATES.values(values), binary=True)
                 if plan.wants_soul:
                     await soul.execute(_SQL["soul_blocks"], _address(plan.persona))
-                await models.execute(_SQL["models_of"], _space_ids(plan))
+                if plan.spaces:
+                    await models.execute(_SQL["models_of"], _space_ids(plan))
                 await untold.execute(_UNTOLD, _untold(plan))
                 await records.ask()
             candidates: list[Candidate] = []
@@ -222,7 +223,7 @@ class PostgresRetriever:
                         candidates.append(made.candidate(*row.seen, outdated_by=row.outdated_by))
             told = await soul.fetchall() if plan.wants_soul else []
             blocks = [block_from(row, plan.persona.space_id) for row in told]
-            model_of = dict(await models.fetchall())
+            model_of = dict(await models.fetchall()) if plan.spaces else {}
             notices = _notices(plan, await untold.fetchall())
             holding = await records.answer()
         names = {space.name: model_of[space.space_id] for space in plan.spaces if space.space_id in model_of}
