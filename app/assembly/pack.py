@@ -81,7 +81,7 @@ class _Purse:
         return True
 
 
-def tokens_of(candidate: Candidate, section: Section, markup: Markup, count: TokenCounter) -> int:
+def _tokens_of(candidate: Candidate, section: Section, markup: Markup, count: TokenCounter) -> int:
     """What an entry takes, tags included."""
     key = (section, markup.leaf, count)
     known = candidate.memo.tokens
@@ -123,7 +123,7 @@ class _Packer:
                 fewest = candidate.memo.fewest_tokens = fewest_tokens(candidate.text)
             if fewest > room:
                 return fewest
-        return tokens_of(candidate, section, self.markup, self.count)
+        return _tokens_of(candidate, section, self.markup, self.count)
 
     def offer_text(self, element: str, section: Section, purse: _Purse) -> bool:
         """Put one element that is no entry in if it fits."""

@@ -133,12 +133,11 @@ def _left_behind(retrieved: Retrieved, request: AssemblyRequest) -> tuple[Droppe
         return ()
     found = {candidate.id for candidate in retrieved.candidates if candidate.is_preference or candidate.is_standing}
     found |= request.overrides.must_include
-    left = [entry_id for entry_id in retrieved.below_floor if entry_id not in found] if found else retrieved.below_floor
     excluded = request.overrides.exclude
     return tuple(
-        [Dropped(one, DropReason.EXCLUDED if one in excluded else DropReason.MIN_RELEVANCE) for one in left]
-        if excluded
-        else [Dropped(one, DropReason.MIN_RELEVANCE) for one in left]
+        Dropped(entry_id, DropReason.EXCLUDED if entry_id in excluded else DropReason.MIN_RELEVANCE)
+        for entry_id in retrieved.below_floor
+        if not (found and entry_id in found)
     )
 
 
@@ -189,7 +188,7 @@ def rate(
     for space, members in _by_space(candidates).items():
         seen = [(c.cosine_similarity, c.bm25_score, c.coverage) for c in map(candidates.__getitem__, members)]
         weights = weights_of_evidence(seen, calibrations.get(space, rules.calibration))
-        places = [place_of(candidates[member]) for member in members]
+        places = [_place(candidates[member]) for member in members]
         wording = wordings.get(space, plan.wording)
         found[members] = supported(weights, places, wording, weight_for(plan.min_relevance))
     relevances: list[float] = relevance_of(found).tolist()
@@ -204,7 +203,7 @@ def _by_space(candidates: Sequence[Candidate]) -> dict[str, list[int]]:
     return members
 
 
-def place_of(candidate: Candidate) -> Place:
+def _place(candidate: Candidate) -> Place:
     """Where an entry stands among those that may speak for it."""
     known = candidate.memo.place
     if known is None:
@@ -223,7 +222,7 @@ def score_all(
     """The five signals and the score of each candidate, in their order."""
     if not candidates:
         return ()
-    lasting = np.fromiter(chain.from_iterable(map(lasting_of, candidates)), np.float64, 4 * len(candidates))
+    lasting = np.fromiter(chain.from_iterable(map(_lasting, candidates)), np.float64, 4 * len(candidates))
     importance, confidence, since_days, half_life_days = lasting.reshape(-1, 4).T
     age_days = days_of(request.as_of) - since_days
     uses = frequency([c.uses for c in candidates])
@@ -234,7 +233,7 @@ def score_all(
     return tuple(map(Scored, candidates, map(Signals._make, signals.tolist()), totals.tolist()))
 
 
-def lasting_of(candidate: Candidate) -> Lasting:
+def _lasting(candidate: Candidate) -> Lasting:
     """What the signals of an entry are made of."""
     known = candidate.memo.lasting
     if known is None:
@@ -264,12 +263,8 @@ def threshold(scored: Sequence[Scored], request: AssemblyRequest, rules: Assembl
     kept: list[Scored] = []
     dropped: list[Dropped] = []
     floor = rules.min_relevance if request.overrides.min_relevance is None else request.overrides.min_relevance
-    enough = floor if request.query.strip() else 0.0
     for one in scored:
         candidate = _recalled(one, floor) if one.candidate.is_standing else one
-        if one.signals.relevance >= enough and one.score >= request.overrides.min_score:  # most of them
-            kept.append(candidate)
-            continue
         reason = _shortfall(candidate, request, floor)
         if reason is None:
             kept.append(candidate)
@@ -322,8 +317,7 @@ def remark(
     request: AssemblyRequest,
 ) -> tuple[Remark, ...]:
     """What the prompt must say about the memory itself: what was corrected, conflicts, what is missing."""
-    is_disputed = bool(screened.unresolved or screened.supersessions)
-    present = {e.scored.candidate.id for e in kept} if is_disputed else set()
+    present = {e.scored.candidate.id for e in kept}
     conflicts = [Remark(RemarkKind.CONFLICT, u.ids) for u in screened.unresolved if present.issuperset(u.ids)]
     replaced = [
         Remark(RemarkKind.REPLACED_PREFERENCE, (s.superseded, s.kept))
@@ -335,7 +329,7 @@ def remark(
         notices.append(Remark(RemarkKind.SOURCE_UNAVAILABLE))
     elif plan.asks_outright and not kept:
         notices.append(Remark(RemarkKind.NOTHING_KNOWN))
-    known = {e.scored.candidate.space for e in kept} if request.asked_outright else set()
+    known = {e.scored.candidate.space for e in kept}
     for space in request.asked_outright:
         if space in retrieved.unread:
             notices.append(Remark(RemarkKind.SOURCE_UNAVAILABLE, about=space))

@@ -64,7 +64,7 @@ def screen(
     """
     visible = frozenset(visible_scopes(request.scopes))
     admitted, refused = _partition(candidates, partial(_refusal, request=request, visible=visible))
-    if holding is not None and holding.holds_any:
+    if holding is not None:
         admitted, overruled = _partition(admitted, holding.overrules)
         refused += overruled
     settled = _settle(admitted, lambda space: bands.get(space, band), likeness or Likeness(admitted))
@@ -88,14 +88,13 @@ class Overruling:
 
     def __init__(self, records: Sequence[Record]) -> None:
         self._records = records
-        self.holds_any = bool(records)
         self._keys = [None if r.claim is None else claim_key(r.claim) for r in records]
 
     def overrules(self, candidate: Candidate) -> DropReason | None:
         """Whether a record speaks of what a memory claims, or says otherwise."""
-        if candidate.tier is not Tier.MEMORIES or candidate.is_lore:
+        if not self._records or candidate.tier is not Tier.MEMORIES or candidate.is_lore:
             return None
-        statement = statement_of(candidate)
+        statement = _statement(candidate)
         key = None if candidate.claim is None else claim_key(candidate.claim)
         for record, covered in zip(self._records, self._keys, strict=True):
             if not record.concerns(candidate.space):
@@ -170,7 +169,7 @@ def _resolve(candidates: Sequence[Candidate], band_of: BandOf, likeness: Likenes
     supersessions: list[Supersession] = []
     unresolved: list[Unresolved] = []
     for space, members in by_space.items():
-        statements = tuple(statement_of(c) for c in members)
+        statements = tuple(_statement(c) for c in members)
         found = find_contradictions(statements, likeness.among(members), band_of(space))
         if not found:
             continue
@@ -180,7 +179,7 @@ def _resolve(candidates: Sequence[Candidate], band_of: BandOf, likeness: Likenes
     return _Resolved(tuple(supersessions), tuple(unresolved))
 
 
-def statement_of(candidate: Candidate) -> Statement:
+def _statement(candidate: Candidate) -> Statement:
     """What contradictions are found in, with the outline of its text."""
     known = candidate.memo.statement
     if known is None:
@@ -257,7 +256,7 @@ class _Said:
 
 def _contradicted(candidate: Candidate, message: Message) -> bool:
     older = message.at is None or candidate.last_confirmed_at <= message.at
-    return older and contradicted_by(statement_of(candidate), message.text, None)
+    return older and contradicted_by(_statement(candidate), message.text, None)
 
 
 def _covers(longer: str, shorter: str) -> bool:

@@ -81,7 +81,10 @@ class ChildModel:
             )
         try:
             self._received()
-        except EOFError:
+        except RuntimeError:
+            self.close()
+            raise
+        except (EOFError, OSError):
             self.close()
             raise RuntimeError(f"its process ended with code {self._process.returncode}") from None
 

@@ -89,7 +89,7 @@ def test_it_is_silent_when_nobody_waits_for_it_any_more(module: str, capfd: pyte
     assert capfd.readouterr().err == ""
 
 
-async def test_a_question_is_answered_though_the_model_was_killed():
+async def test_a_text_is_embedded_though_the_model_was_killed():
     embedder = BundledEmbedder()
     await embedder.start()
     try:
